@@ -1,0 +1,31 @@
+dependencies {
+    "api"(libs.jspecify)
+    "api"(libs.spring.boot.autoconfigure)
+    "api"(libs.spring.boot.kafka)
+    "api"(libs.spring.boot.jdbc)
+    "api"(libs.spring.boot.transaction)
+
+    "optional"(libs.flyway.core)
+    "optional"(libs.flyway.postgresql)
+    "optional"(libs.flyway.mysql)
+    "optional"(libs.micrometer.core)
+    "optional"(libs.spring.boot.micrometer.metrics)
+    "optional"(libs.spring.boot.actuator.autoconfigure)
+    "optional"(libs.spring.boot.health)
+    "optional"(libs.json.path)
+
+    "annotationProcessor"(libs.spring.boot.configuration.processor)
+    "annotationProcessor"(libs.spring.boot.autoconfigure.processor)
+
+    "testImplementation"(libs.spring.boot.starter.test)
+    "testImplementation"(libs.spring.boot.starter.flyway)
+    "testImplementation"(libs.spring.boot.starter.data.jdbc)
+    "testImplementation"(libs.spring.boot.starter.data.jpa)
+    "testImplementation"(libs.spring.kafka.test)
+    "testImplementation"(libs.awaitility)
+    "testImplementation"(libs.archunit)
+    "testImplementation"(project(":test-support"))
+    "testImplementation"(libs.postgresql)
+    "testImplementation"(libs.h2)
+    "testImplementation"(libs.mariadb.client)
+}

@@ -1,0 +1,13 @@
+dependencies {
+    "api"(project(":idempotency-spring-boot-autoconfigure"))
+    "api"(libs.spring.boot.starter)
+    "api"(libs.spring.boot.starter.kafka)
+    "api"(libs.spring.boot.starter.jdbc)
+    "api"(libs.flyway.core)
+    "api"(libs.flyway.postgresql)
+    "api"(libs.micrometer.core)
+
+    "testImplementation"(libs.spring.boot.starter.test)
+    "testImplementation"(project(":test-support"))
+    "testImplementation"(libs.postgresql)
+}

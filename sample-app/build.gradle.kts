@@ -1,0 +1,14 @@
+plugins { alias(libs.plugins.spring.boot) }
+
+dependencies {
+    "implementation"(project(":idempotency-spring-boot-starter"))
+    "runtimeOnly"(libs.postgresql)
+    "implementation"(libs.embedded.postgres)
+    "runtimeOnly"(libs.embedded.postgres.linux.arm64)
+    "runtimeOnly"(libs.embedded.postgres.darwin.arm64)
+    "implementation"(libs.spring.kafka.test)
+    "implementation"(libs.spring.boot.starter.webmvc)
+    "implementation"(libs.spring.boot.starter.actuator)
+
+    "testImplementation"(libs.spring.boot.starter.test)
+}

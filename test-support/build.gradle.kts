@@ -1,0 +1,10 @@
+dependencies {
+    "api"(libs.jspecify)
+    "api"(libs.spring.kafka.test)
+    "api"(libs.postgresql)
+    "api"(libs.embedded.postgres)
+    "runtimeOnly"(libs.embedded.postgres.linux.arm64)
+    "runtimeOnly"(libs.embedded.postgres.darwin.arm64)
+
+    "testImplementation"(libs.spring.boot.starter.test)
+}

@@ -1,0 +1,55 @@
+package dev.idempotency.testing;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** A database of its own for one test class, dropped when closed. */
+public final class TestDatabase implements AutoCloseable {
+
+    private final String serverUrl;
+    private final String jdbcUrl;
+    private final String name;
+
+    TestDatabase(String serverUrl, String jdbcUrl, String name) {
+        this.serverUrl = serverUrl;
+        this.jdbcUrl = jdbcUrl;
+        this.name = name;
+    }
+
+    /** The JDBC URL, with user and password in it. */
+    public String jdbcUrl() {
+        return this.jdbcUrl;
+    }
+
+    /** Cuts every connection to this database, as a network failure or a server's administrator would. */
+    public void cutConnections() {
+        onServer("select pg_terminate_backend(pid) from pg_stat_activity where datname = '" + this.name + "'");
+    }
+
+    /** Refuses new connections and cuts the present ones, until {@link #comeBack()}. */
+    public void goAway() {
+        onServer("alter database " + this.name + " with allow_connections false");
+        cutConnections();
+    }
+
+    /** Ends what {@link #goAway()} began. */
+    public void comeBack() {
+        onServer("alter database " + this.name + " with allow_connections true");
+    }
+
+    @Override
+    public void close() {
+        onServer("drop database if exists " + this.name + " with (force)");
+    }
+
+    private void onServer(String sql) {
+        try (Connection connection = DriverManager.getConnection(this.serverUrl);
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException ex) {
+            throw new IllegalStateException("Could not execute \"" + sql + "\"", ex);
+        }
+    }
+}

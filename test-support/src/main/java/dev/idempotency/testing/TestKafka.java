@@ -1,0 +1,80 @@
+package dev.idempotency.testing;
+
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
+
+/**
+ * The Kafka broker of this JVM's tests; each test takes topics of its own.
+ *
+ * <p>An embedded KRaft broker, unless the environment variable {@value #SERVERS_VARIABLE} names another one.
+ */
+public final class TestKafka {
+
+    static final String SERVERS_VARIABLE = "IDEMPOTENCY_TEST_KAFKA_BOOTSTRAP_SERVERS";
+
+    private TestKafka() {}
+
+    /** Where to connect to. */
+    public static String bootstrapServers() {
+        return Server.BOOTSTRAP_SERVERS;
+    }
+
+    /** Creates a topic that no other test knows and returns its name, which begins with the prefix. */
+    public static String createTopic(String prefix, int partitions) {
+        String topic = uniqueName(prefix);
+        createTopics(partitions, topic);
+        return topic;
+    }
+
+    /** Creates topics with the given names. */
+    public static void createTopics(int partitions, String... topics) {
+        List<NewTopic> newTopics = List.of(topics).stream()
+                .map(topic -> new NewTopic(topic, partitions, (short) 1))
+                .toList();
+        try (Admin admin = admin()) {
+            admin.createTopics(newTopics).all().get(30, TimeUnit.SECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        } catch (ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException("Could not create the topics " + List.of(topics), ex);
+        }
+    }
+
+    /** An admin client for the broker. */
+    public static Admin admin() {
+        return Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers()));
+    }
+
+    /** A name for a topic or a group that no other test uses. */
+    public static String uniqueName(String prefix) {
+        return prefix + "-" + UUID.randomUUID().toString().substring(0, 8);
+    }
+
+    private static final class Server {
+
+        static final String BOOTSTRAP_SERVERS = start();
+
+        private static String start() {
+            @Nullable String external = System.getenv(SERVERS_VARIABLE);
+            if (external != null && !external.isBlank()) {
+                return external;
+            }
+            EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
+            broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
+            broker.brokerProperty("auto.create.topics.enable", "true");
+            broker.afterPropertiesSet();
+            Runtime.getRuntime().addShutdownHook(new Thread(broker::destroy, "test-kafka-shutdown"));
+            return broker.getBrokersAsString();
+        }
+    }
+}
