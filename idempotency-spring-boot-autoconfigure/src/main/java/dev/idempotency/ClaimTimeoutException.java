@@ -1,0 +1,18 @@
+package dev.idempotency;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Another transaction held the claim of the same message for longer than {@code idempotency.claim.timeout}. Retryable:
+ * once that transaction has ended, the message is either a duplicate or free.
+ */
+public class ClaimTimeoutException extends IdempotencyException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    public ClaimTimeoutException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

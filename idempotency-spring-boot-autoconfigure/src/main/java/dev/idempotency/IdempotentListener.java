@@ -1,0 +1,61 @@
+package dev.idempotency;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Gives a {@code @KafkaListener} exactly-once effects in its database.
+ *
+ * <p>The message's id is recorded in the same transaction as the listener's own writes: both are committed, or neither
+ * is. A message that has been processed before is acknowledged and not handed to the listener again.
+ *
+ * <p>Stands on a {@code @KafkaListener} method, on a class (for all its {@code @KafkaListener} and
+ * {@code @KafkaHandler} methods), or on an annotation of your own. On a method it wins over the class.
+ *
+ * <p>What is not guaranteed: effects outside that database, such as e-mails, HTTP calls and records sent to Kafka.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
+public @interface IdempotentListener {
+
+    /** Alias for {@link #consumer()}. */
+    @AliasFor("consumer")
+    String value() default "";
+
+    /**
+     * Name under which processed messages are recorded. Two listeners with different names each process the same
+     * message once. Placeholders are resolved. Default: {@code <group id>/<Class>.<method>}, which changes when the
+     * method is renamed; name the consumer to be free to rename.
+     */
+    @AliasFor("value")
+    String consumer() default "";
+
+    /**
+     * SpEL expression for the message's id, which must be the same for every delivery of the message and different for
+     * every other message of this consumer. Variables: {@code #record}, {@code #payload}, {@code #headers} (those of
+     * the Kafka record, as text), {@code #coordinates} (topic, partition and offset: the weak choice, a republished
+     * message gets new ones) and the method's arguments by name. Placeholders are resolved. Default: the first header
+     * present of {@code idempotency.key.headers}.
+     */
+    String key() default "";
+
+    /**
+     * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
+     * listener's {@code @Transactional}, or else the application's only one.
+     */
+    String transactionManager() default "";
+
+    /**
+     * How long processed messages are remembered, such as {@code 30d}. Placeholders are resolved. Default:
+     * {@code idempotency.retention}.
+     */
+    String retention() default "";
+
+    /** Whether the message itself is kept in the inbox. */
+    boolean inbox() default false;
+}

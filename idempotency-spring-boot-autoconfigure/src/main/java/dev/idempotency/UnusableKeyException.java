@@ -1,0 +1,18 @@
+package dev.idempotency;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message cannot be identified, and never will be: every redelivery would end the same way. Error handlers are taught
+ * not to retry it, so it goes straight to the recoverer, such as a dead-letter topic.
+ */
+public abstract class UnusableKeyException extends IdempotencyException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    protected UnusableKeyException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,107 @@
+package dev.idempotency.key;
+
+import dev.idempotency.InvalidMessageKeyException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.spel.support.MapAccessor;
+import org.springframework.core.convert.support.DefaultConversionService;
+import org.springframework.expression.ExpressionException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeConverter;
+import org.springframework.expression.spel.support.StandardTypeLocator;
+import org.springframework.util.ClassUtils;
+
+/** A SpEL expression, parsed and checked once. */
+public final class ExpressionKeySource implements KeySource {
+
+    private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
+
+    private final SpelExpression expression;
+    private final List<String> argumentNames;
+    private final StandardEvaluationContext shared;
+
+    /**
+     * Parses the expression.
+     *
+     * @param expression the expression
+     * @param argumentNames the names of the listener's arguments, in their order
+     * @param beanFactory where {@code @bean} references lead
+     * @throws IllegalArgumentException if it does not parse, or names a variable that there is not
+     */
+    public ExpressionKeySource(String expression, List<String> argumentNames, BeanFactory beanFactory) {
+        this.argumentNames = List.copyOf(argumentNames);
+        ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
+        SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader);
+        try {
+            this.expression = new SpelExpressionParser(configuration).parseRaw(expression);
+        } catch (ExpressionException ex) {
+            throw new IllegalArgumentException(
+                    "The key expression '%s' does not parse: %s".formatted(expression, ex.getSimpleMessage()), ex);
+        }
+        this.shared = new StandardEvaluationContext();
+        this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+        this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
+        this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
+        this.shared.addPropertyAccessor(new MapAccessor());
+        Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
+        known.addAll(argumentNames);
+        if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
+            this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
+        }
+        requireKnownVariables(this.expression.getAST(), known);
+    }
+
+    private void requireKnownVariables(SpelNode node, Set<String> known) {
+        if (node instanceof VariableReference) {
+            String name = node.toStringAST();
+            boolean special = name.equals("#root") || name.equals("#this");
+            if (!special && !known.contains(name.substring(1))) {
+                throw new IllegalArgumentException("The key expression '%s' names the variable %s, but there are only %s"
+                        .formatted(this.expression.getExpressionString(), name, known));
+            }
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            requireKnownVariables(node.getChild(i), known);
+        }
+    }
+
+    @Override
+    public @Nullable String keyOf(MessageView message) {
+        try {
+            return KeyText.of(
+                    this.expression.getValue(new MessageVariables(this.shared, message, this.argumentNames)));
+        } catch (SpelEvaluationException ex) {
+            if (leadsThroughNull(ex)) {
+                return null;
+            }
+            throw new InvalidMessageKeyException("it cannot be evaluated: " + ex.getMessage(), ex);
+        } catch (ExpressionException | IllegalStateException ex) {
+            throw new InvalidMessageKeyException("it cannot be evaluated: " + ex.getMessage(), ex);
+        }
+    }
+
+    /** A tombstone, or an optional part that is absent: there is no key, rather than a wrong one. */
+    private static boolean leadsThroughNull(SpelEvaluationException ex) {
+        SpelMessage code = ex.getMessageCode();
+        return code == SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL
+                || code == SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED
+                || code == SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE;
+    }
+
+    @Override
+    public String toString() {
+        return "expression '" + this.expression.getExpressionString() + "'";
+    }
+}

@@ -1,0 +1,56 @@
+package dev.idempotency.key;
+
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
+
+/**
+ * Takes the first header present, from the Kafka record itself: never Spring's {@code MessageHeaders.ID}, which is
+ * minted in the consumer and changes with every delivery.
+ *
+ * <p>The id of a CloudEvent in binary mode ({@code ce_id}) is only unique together with its source, which is put before
+ * it, with a blank between the two: a source is a URI and has no blank in it.
+ */
+public final class HeaderKeyResolver implements MessageKeyResolver {
+
+    private static final String CLOUD_EVENT_ID = "ce_id";
+    private static final String CLOUD_EVENT_SOURCE = "ce_source";
+
+    private final List<String> headers;
+
+    public HeaderKeyResolver(List<String> headers) {
+        this.headers = List.copyOf(headers);
+    }
+
+    @Override
+    public @Nullable String resolveKey(ConsumerRecord<?, ?> record) {
+        for (String header : this.headers) {
+            String key = text(record, header);
+            if (key != null) {
+                return header.equals(CLOUD_EVENT_ID) ? withSource(record, key) : key;
+            }
+        }
+        return null;
+    }
+
+    private static String withSource(ConsumerRecord<?, ?> record, String id) {
+        String source = text(record, CLOUD_EVENT_SOURCE);
+        return (source != null) ? source + " " + id : id;
+    }
+
+    private static @Nullable String text(ConsumerRecord<?, ?> record, String name) {
+        Header header = record.headers().lastHeader(name);
+        if (header == null || header.value() == null) {
+            return null;
+        }
+        String text = HeaderText.of(header.value());
+        return StringUtils.hasText(text) ? text : null;
+    }
+
+    @Override
+    public String toString() {
+        return "headers " + this.headers;
+    }
+}

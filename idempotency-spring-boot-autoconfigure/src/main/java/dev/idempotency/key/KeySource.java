@@ -1,0 +1,27 @@
+package dev.idempotency.key;
+
+import org.jspecify.annotations.Nullable;
+
+/** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
+@FunctionalInterface
+public interface KeySource {
+
+    /** The key of a message, or {@code null} if it has none. */
+    @Nullable String keyOf(MessageView message);
+
+    /** Asks a resolver, which looks at nothing but the record. */
+    static KeySource of(MessageKeyResolver resolver) {
+        return new KeySource() {
+
+            @Override
+            public @Nullable String keyOf(MessageView message) {
+                return resolver.resolveKey(message.record());
+            }
+
+            @Override
+            public String toString() {
+                return resolver.toString();
+            }
+        };
+    }
+}

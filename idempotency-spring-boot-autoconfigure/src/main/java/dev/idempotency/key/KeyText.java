@@ -1,0 +1,67 @@
+package dev.idempotency.key;
+
+import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Keys as they are stored: as they came where they fit, and by their digest where they are too long. */
+final class KeyText {
+
+    private static final String DIGEST_PREFIX = "sha256:";
+
+    private KeyText() {}
+
+    /** The text of what a key expression gave. Only types whose text is the same on every delivery are taken. */
+    static @Nullable String of(@Nullable Object value) {
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof byte[] bytes) {
+            return HeaderText.of(bytes);
+        }
+        if (value instanceof CharSequence
+                || value instanceof Number
+                || value instanceof UUID
+                || value instanceof Enum<?>
+                || value instanceof Boolean
+                || value instanceof Character
+                || value instanceof java.time.temporal.Temporal
+                || value instanceof java.net.URI
+                || value instanceof dev.idempotency.RecordCoordinates) {
+            return value.toString();
+        }
+        throw new InvalidMessageKeyException(
+                "it gave a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
+                        .formatted(value.getClass().getName()),
+                null);
+    }
+
+    /**
+     * What is stored for a key. A key that looks like a digest is itself digested, so that no key can pass for the
+     * digest of another.
+     */
+    static String stored(String key) {
+        if (key.indexOf('\0') >= 0) {
+            throw new InvalidMessageKeyException("it contains a NUL character, which databases refuse", null);
+        }
+        if (!StandardCharsets.UTF_16.newEncoder().canEncode(key)) {
+            throw new InvalidMessageKeyException("it is not valid Unicode (half of a surrogate pair)", null);
+        }
+        boolean asIs = key.length() <= MessageId.MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX);
+        return asIs ? key : DIGEST_PREFIX + sha256(key);
+    }
+
+    private static String sha256(String key) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of().formatHex(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+}

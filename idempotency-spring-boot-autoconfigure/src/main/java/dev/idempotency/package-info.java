@@ -1,0 +1,5 @@
+/** What a user touches: the annotation, the identity of a message, and the exceptions. */
+@NullMarked
+package dev.idempotency;
+
+import org.jspecify.annotations.NullMarked;

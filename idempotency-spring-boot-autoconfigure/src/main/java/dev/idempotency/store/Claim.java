@@ -1,0 +1,12 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+
+/**
+ * The wish to be the one who processes a message.
+ *
+ * @param id the message
+ * @param coordinates the record that carries it
+ */
+public record Claim(MessageId id, RecordCoordinates coordinates) {}

@@ -1,0 +1,52 @@
+package dev.idempotency.store;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+/**
+ * H2, in any of its modes: a duplicate key undoes one statement and leaves the transaction as it was, so the plain
+ * insert is the claim.
+ */
+final class H2Dialect implements Dialect {
+
+    private static final String CLAIM =
+            """
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
+            values (?, ?, ?, ?, ?)
+            """;
+
+    private static final String DUPLICATE_KEY = "23505";
+    private static final int LOCK_TIMEOUT = 50200;
+    private static final int STATEMENT_WAS_CANCELED = 57014;
+
+    @Override
+    public String vendor() {
+        return "h2";
+    }
+
+    @Override
+    public String identifierQuote() {
+        return "\"";
+    }
+
+    @Override
+    public ClaimStatement claimIn(String table) {
+        return new SingleRowClaims(CLAIM.formatted(table), H2Dialect::insert);
+    }
+
+    private static boolean insert(PreparedStatement statement) throws SQLException {
+        try {
+            return statement.executeUpdate() == 1;
+        } catch (SQLException ex) {
+            if (DUPLICATE_KEY.equals(ex.getSQLState())) {
+                return false;
+            }
+            throw ex;
+        }
+    }
+
+    @Override
+    public boolean isTimeout(SQLException ex) {
+        return ex.getErrorCode() == LOCK_TIMEOUT || ex.getErrorCode() == STATEMENT_WAS_CANCELED;
+    }
+}

@@ -1,0 +1,174 @@
+package dev.idempotency.store;
+
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnprotectedListenerException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** The table of processed messages, on the connection of the current transaction. */
+public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
+
+    private static final Comparator<Claim> BY_ID =
+            Comparator.comparing(claim -> claim.id().value());
+
+    private static final int IDS_PER_QUERY = 500;
+
+    private static final String FIND =
+            """
+            select message_id, record_topic, record_partition, record_offset, processed_at, current_timestamp
+            from %s
+            where consumer_id = ? and message_id in (%s)
+            """;
+
+    private static final String FORGET = "delete from %s where consumer_id = ? and message_id = ?";
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final String table;
+    private final ClaimStatement claim;
+    private final Duration claimTimeout;
+    private final SQLExceptionTranslator exceptionTranslator;
+    private final JdbcTemplate jdbc;
+
+    public JdbcProcessedMessageStore(
+            DataSource dataSource, Dialect dialect, ProcessedTable table, Duration claimTimeout) {
+        this.dataSource = unwrap(dataSource);
+        this.dialect = dialect;
+        this.table = table.quotedWith(dialect.identifierQuote());
+        this.claim = dialect.claimIn(this.table);
+        this.claimTimeout = claimTimeout;
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.exceptionTranslator = this.jdbc.getExceptionTranslator();
+    }
+
+    /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
+    private static DataSource unwrap(DataSource dataSource) {
+        if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
+            return proxy.getTargetDataSource();
+        }
+        return dataSource;
+    }
+
+    /** The data source whose transactions a claim can be part of. */
+    public DataSource dataSource() {
+        return this.dataSource;
+    }
+
+    @Override
+    public Set<MessageId> claim(List<Claim> claims) {
+        List<Claim> sorted = claims;
+        if (claims.size() > 1) {
+            sorted = new ArrayList<>(claims);
+            sorted.sort(BY_ID);
+        }
+        ConnectionHolder holder = transactionHolder();
+        Connection connection = holder.getConnection();
+        try {
+            if (connection.getAutoCommit()) {
+                throw notInTransaction("its connection commits by itself");
+            }
+            return this.claim.execute(connection, sorted, timeoutSeconds(holder));
+        } catch (SQLException ex) {
+            throw translate(ex, claims);
+        }
+    }
+
+    private ConnectionHolder transactionHolder() {
+        if (TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder holder) {
+            return holder;
+        }
+        throw notInTransaction("no transaction of the store's DataSource is active");
+    }
+
+    private static UnprotectedListenerException notInTransaction(String why) {
+        return new UnprotectedListenerException("The claim would not be part of the listener's transaction: " + why
+                + ". Name a transaction manager that manages the store's DataSource in"
+                + " @IdempotentListener(transactionManager = …).");
+    }
+
+    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
+    private int timeoutSeconds(ConnectionHolder holder) {
+        long seconds = Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
+        if (holder.hasTimeout()) {
+            seconds = Math.min(seconds, Math.max(1, holder.getTimeToLiveInSeconds()));
+        }
+        return (int) Math.min(seconds, Integer.MAX_VALUE);
+    }
+
+    private RuntimeException translate(SQLException ex, List<Claim> claims) {
+        if (this.dialect.isTimeout(ex)) {
+            Claim first = claims.get(0);
+            String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+            return new ClaimTimeoutException(
+                    ("The claim of message %s (%s)%s waited longer than %s for another transaction that holds it."
+                                    + " Nothing was written; the message can be retried. Raise idempotency.claim.timeout"
+                                    + " if listeners take that long.")
+                            .formatted(first.id(), first.coordinates(), more, this.claimTimeout),
+                    ex);
+        }
+        DataAccessException translated = this.exceptionTranslator.translate("claim a message", null, ex);
+        return (translated != null)
+                ? translated
+                : new UncategorizedSQLException("claim a message", null, ex);
+    }
+
+    @Override
+    public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        Map<MessageId, ProcessedMessage> found = new HashMap<>();
+        List<MessageId> all = List.copyOf(ids);
+        for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
+            find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), found);
+        }
+        return found;
+    }
+
+    private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found) {
+        String sql = FIND.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1));
+        String consumer = ids.get(0).consumer();
+        this.jdbc.query(
+                sql,
+                (PreparedStatement statement) -> {
+                    statement.setString(1, consumer);
+                    for (int i = 0; i < ids.size(); i++) {
+                        statement.setString(i + 2, ids.get(i).value());
+                    }
+                },
+                (ResultSet row) -> {
+                    MessageId id = new MessageId(consumer, row.getString(1));
+                    RecordCoordinates coordinates =
+                            new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
+                    Instant processedAt = row.getTimestamp(5).toInstant();
+                    Instant now = row.getTimestamp(6).toInstant();
+                    found.put(
+                            id,
+                            new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
+                });
+    }
+
+    @Override
+    public boolean forget(MessageId id) {
+        return this.jdbc.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+    }
+}

@@ -1,0 +1,54 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+
+/**
+ * MySQL and MariaDB: {@code insert ignore}.
+ *
+ * <p>Its row count is 0 for a row that was there, whether or not the driver counts found rows as affected ones, which
+ * {@code on duplicate key update} cannot promise. What it would also ignore, a value that is too long, cannot happen:
+ * {@link MessageId} is never longer than its column.
+ */
+final class MySqlDialect implements Dialect {
+
+    private static final String CLAIM =
+            """
+            insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
+            values (?, ?, ?, ?, ?)
+            """;
+
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
+    private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
+    private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
+
+    private final String vendor;
+
+    MySqlDialect(String vendor) {
+        this.vendor = vendor;
+    }
+
+    @Override
+    public String vendor() {
+        return this.vendor;
+    }
+
+    @Override
+    public String identifierQuote() {
+        return "`";
+    }
+
+    @Override
+    public ClaimStatement claimIn(String table) {
+        return new SingleRowClaims(CLAIM.formatted(table), statement -> statement.executeUpdate() == 1);
+    }
+
+    @Override
+    public boolean isTimeout(SQLException ex) {
+        return switch (ex.getErrorCode()) {
+            case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT_MARIADB, STATEMENT_TIMEOUT_MYSQL -> true;
+            default -> ex instanceof SQLTimeoutException;
+        };
+    }
+}

@@ -1,0 +1,95 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * PostgreSQL: one statement whatever the number of messages.
+ *
+ * <p>The conflict is resolved by the database ({@code on conflict do nothing}). A duplicate-key error would poison the
+ * transaction, so none is ever provoked.
+ */
+final class PostgresDialect implements Dialect {
+
+    private static final String CLAIM_ONE =
+            """
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
+            values (?, ?, ?, ?, ?)
+            on conflict do nothing
+            """;
+
+    private static final String CLAIM_MANY =
+            """
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
+            select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset
+            from unnest(?, ?, ?, ?) as claim (message_id, record_topic, record_partition, record_offset)
+            order by claim.message_id collate "C"
+            on conflict do nothing
+            returning message_id
+            """;
+
+    private static final String QUERY_CANCELED = "57014";
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    @Override
+    public String vendor() {
+        return "postgresql";
+    }
+
+    @Override
+    public String identifierQuote() {
+        return "\"";
+    }
+
+    @Override
+    public ClaimStatement claimIn(String table) {
+        ClaimStatement one = new SingleRowClaims(CLAIM_ONE.formatted(table), statement -> statement.executeUpdate() == 1);
+        String many = CLAIM_MANY.formatted(table);
+        return (connection, claims, timeoutSeconds) -> (claims.size() == 1)
+                ? one.execute(connection, claims, timeoutSeconds)
+                : claimMany(connection, many, claims, timeoutSeconds);
+    }
+
+    private static Set<MessageId> claimMany(
+            Connection connection, String sql, List<Claim> claims, int timeoutSeconds) throws SQLException {
+        int size = claims.size();
+        String[] ids = new String[size];
+        String[] topics = new String[size];
+        Integer[] partitions = new Integer[size];
+        Long[] offsets = new Long[size];
+        for (int i = 0; i < size; i++) {
+            Claim claim = claims.get(i);
+            ids[i] = claim.id().value();
+            topics[i] = claim.coordinates().topic();
+            partitions[i] = claim.coordinates().partition();
+            offsets[i] = claim.coordinates().offset();
+        }
+        String consumer = claims.get(0).id().consumer();
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setQueryTimeout(timeoutSeconds);
+            statement.setString(1, consumer);
+            statement.setArray(2, connection.createArrayOf("varchar", ids));
+            statement.setArray(3, connection.createArrayOf("varchar", topics));
+            statement.setArray(4, connection.createArrayOf("int4", partitions));
+            statement.setArray(5, connection.createArrayOf("int8", offsets));
+            Set<MessageId> claimed = new HashSet<>(size * 2);
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    claimed.add(new MessageId(consumer, rows.getString(1)));
+                }
+            }
+            return claimed;
+        }
+    }
+
+    @Override
+    public boolean isTimeout(SQLException ex) {
+        return QUERY_CANCELED.equals(ex.getSQLState()) || LOCK_NOT_AVAILABLE.equals(ex.getSQLState());
+    }
+}

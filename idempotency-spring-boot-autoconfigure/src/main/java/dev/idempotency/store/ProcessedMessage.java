@@ -1,0 +1,23 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * A message that has been processed.
+ *
+ * @param id the message
+ * @param coordinates the record whose delivery was processed
+ * @param processedAt when, by the database's clock
+ * @param age how long ago that was, by the database's clock; never negative
+ */
+public record ProcessedMessage(MessageId id, RecordCoordinates coordinates, Instant processedAt, Duration age) {
+
+    public ProcessedMessage {
+        if (age.isNegative()) {
+            age = Duration.ZERO;
+        }
+    }
+}

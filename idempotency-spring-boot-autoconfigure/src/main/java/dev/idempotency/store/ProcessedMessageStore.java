@@ -1,0 +1,45 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Knows which messages have been processed.
+ *
+ * <p>It thinks in sets of messages, a single one being a set of one. Define a bean of this type to replace the one that
+ * uses JDBC.
+ */
+public interface ProcessedMessageStore {
+
+    /**
+     * Claims messages in the current transaction, and becomes binding when it commits.
+     *
+     * <p>Waits for another transaction that holds one of the claims: if it commits, the message is a duplicate; if it
+     * rolls back, the message is claimed here.
+     *
+     * @param claims claims of one consumer, with distinct ids
+     * @return the ids that were free and are claimed now; the others have been processed before
+     * @throws dev.idempotency.ClaimTimeoutException if that wait takes too long
+     * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
+     */
+    Set<MessageId> claim(List<Claim> claims);
+
+    /**
+     * Finds what is known of messages that have been processed.
+     *
+     * @param ids ids of one consumer
+     * @return those that are known
+     */
+    Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids);
+
+    /**
+     * Forgets a message, so that it can be processed again.
+     *
+     * @param id the message
+     * @return whether it had been known
+     */
+    boolean forget(MessageId id);
+}

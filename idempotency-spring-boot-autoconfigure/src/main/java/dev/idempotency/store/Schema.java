@@ -1,0 +1,73 @@
+package dev.idempotency.store;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.ClassUtils;
+
+/** Sees to it at start-up that the tables are there, in the way that {@code idempotency.schema.mode} says. */
+public final class Schema implements InitializingBean {
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final ProcessedTable table;
+    private final SchemaMode mode;
+
+    public Schema(DataSource dataSource, Dialect dialect, ProcessedTable table, SchemaMode mode) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.table = table;
+        this.mode = mode;
+    }
+
+    @Override
+    public void afterPropertiesSet() {
+        switch (this.mode) {
+            case MIGRATE -> migrate();
+            case VALIDATE -> validate();
+            case NONE -> {}
+        }
+    }
+
+    private void migrate() {
+        if (!ClassUtils.isPresent("org.flywaydb.core.Flyway", getClass().getClassLoader())) {
+            throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
+                    + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
+        }
+        FlywayMigration.run(this.dataSource, this.dialect, this.table);
+    }
+
+    private void validate() {
+        List<SchemaScript> missing = missingScripts();
+        if (!missing.isEmpty()) {
+            String sql = missing.stream()
+                    .map(script -> "-- " + script.file() + "\n" + script.sql(this.dialect))
+                    .collect(Collectors.joining("\n\n"));
+            String where = (this.table.schema() != null) ? " in schema " + this.table.schema() : "";
+            throw new IllegalStateException(
+                    "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
+                            .formatted(where, sql));
+        }
+    }
+
+    /** The scripts that have not been run on the database; none when all is well. */
+    private List<SchemaScript> missingScripts() {
+        JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+        String quoted = this.table.quotedWith(this.dialect.identifierQuote());
+        return SchemaScript.ALL.stream()
+                .filter(script -> !succeeds(jdbc, script.probe(quoted)))
+                .toList();
+    }
+
+    private static boolean succeeds(JdbcTemplate jdbc, String query) {
+        try {
+            jdbc.query(query, row -> {});
+            return true;
+        } catch (BadSqlGrammarException ex) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package dev.idempotency.store;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.springframework.core.io.ClassPathResource;
+
+/**
+ * One migration of the tables, and the query that fails where it has not been made.
+ *
+ * @param file the script's name
+ * @param columns columns that it makes
+ */
+record SchemaScript(String file, String columns) {
+
+    /** All of them, oldest first. */
+    static final List<SchemaScript> ALL = List.of(new SchemaScript(
+            "V1__processed_messages.sql",
+            "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset"));
+
+    String probe(String table) {
+        return "select " + this.columns + " from " + table + " where 1 = 0";
+    }
+
+    String sql(Dialect dialect) {
+        try {
+            return new ClassPathResource(location(dialect) + "/" + this.file)
+                    .getContentAsString(StandardCharsets.UTF_8)
+                    .strip();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    static String location(Dialect dialect) {
+        return "db/idempotency/" + dialect.vendor();
+    }
+}
