@@ -1,0 +1,6 @@
+package dev.idempotency.starter;
+
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+@SpringBootApplication
+class PaymentsApplication {}
