@@ -1,5 +1,6 @@
 dependencies {
     "api"(libs.jspecify)
+    "api"(libs.slf4j.api)
     "api"(libs.spring.boot.autoconfigure)
     "api"(libs.spring.boot.kafka)
     "api"(libs.spring.boot.jdbc)

@@ -21,8 +21,8 @@ public record MessageId(String consumer, String value) {
 
     private static void requireLength(String what, String text, int max) {
         if (text.isBlank() || text.length() > max) {
-            throw new IllegalArgumentException("The %s must have 1 to %d characters, but has %d: '%s'"
-                    .formatted(what, max, text.length(), text));
+            throw new IllegalArgumentException(
+                    "The %s must have 1 to %d characters, but has %d: '%s'".formatted(what, max, text.length(), text));
         }
     }
 

@@ -30,10 +30,7 @@ public record RecordCoordinates(String topic, int partition, long offset) {
     public static RecordCoordinates original(ConsumerRecord<?, ?> record) {
         Headers headers = record.headers();
         RecordCoordinates original = from(
-                headers,
-                KafkaHeaders.ORIGINAL_TOPIC,
-                KafkaHeaders.ORIGINAL_PARTITION,
-                KafkaHeaders.ORIGINAL_OFFSET);
+                headers, KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.ORIGINAL_PARTITION, KafkaHeaders.ORIGINAL_OFFSET);
         if (original == null) {
             original = from(
                     headers,

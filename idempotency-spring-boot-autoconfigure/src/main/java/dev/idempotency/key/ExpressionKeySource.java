@@ -7,7 +7,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
-import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -18,6 +17,7 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.expression.spel.support.StandardTypeLocator;
@@ -68,8 +68,9 @@ public final class ExpressionKeySource implements KeySource {
             String name = node.toStringAST();
             boolean special = name.equals("#root") || name.equals("#this");
             if (!special && !known.contains(name.substring(1))) {
-                throw new IllegalArgumentException("The key expression '%s' names the variable %s, but there are only %s"
-                        .formatted(this.expression.getExpressionString(), name, known));
+                throw new IllegalArgumentException(
+                        "The key expression '%s' names the variable %s, but there are only %s"
+                                .formatted(this.expression.getExpressionString(), name, known));
             }
         }
         for (int i = 0; i < node.getChildCount(); i++) {
@@ -80,8 +81,7 @@ public final class ExpressionKeySource implements KeySource {
     @Override
     public @Nullable String keyOf(MessageView message) {
         try {
-            return KeyText.of(
-                    this.expression.getValue(new MessageVariables(this.shared, message, this.argumentNames)));
+            return KeyText.of(this.expression.getValue(new MessageVariables(this.shared, message, this.argumentNames)));
         } catch (SpelEvaluationException ex) {
             if (leadsThroughNull(ex)) {
                 return null;

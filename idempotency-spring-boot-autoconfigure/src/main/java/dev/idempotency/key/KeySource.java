@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 public interface KeySource {
 
     /** The key of a message, or {@code null} if it has none. */
-    @Nullable String keyOf(MessageView message);
+    @Nullable
+    String keyOf(MessageView message);
 
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {

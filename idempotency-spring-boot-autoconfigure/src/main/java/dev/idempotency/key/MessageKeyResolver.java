@@ -17,5 +17,6 @@ public interface MessageKeyResolver {
      *
      * @return the key, or {@code null} if the message has none
      */
-    @Nullable String resolveKey(ConsumerRecord<?, ?> record);
+    @Nullable
+    String resolveKey(ConsumerRecord<?, ?> record);
 }

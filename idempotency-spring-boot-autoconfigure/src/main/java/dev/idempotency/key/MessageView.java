@@ -10,8 +10,10 @@ public interface MessageView {
     ConsumerRecord<?, ?> record();
 
     /** The payload after conversion, or the record's value where the listener takes no payload. */
-    @Nullable Object payload();
+    @Nullable
+    Object payload();
 
     /** The listener's argument at that position; of a list with one element a message, this message's element. */
-    @Nullable Object argument(int index);
+    @Nullable
+    Object argument(int index);
 }

@@ -38,7 +38,8 @@ public final class Dialects {
             });
         } catch (MetaDataAccessException ex) {
             throw new IllegalStateException(
-                    "Could not ask the database for its name, to choose the dialect of the processed-message store", ex);
+                    "Could not ask the database for its name, to choose the dialect of the processed-message store",
+                    ex);
         }
     }
 

@@ -9,8 +9,7 @@ import java.sql.SQLException;
  */
 final class H2Dialect implements Dialect {
 
-    private static final String CLAIM =
-            """
+    private static final String CLAIM = """
             insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
             values (?, ?, ?, ?, ?)
             """;

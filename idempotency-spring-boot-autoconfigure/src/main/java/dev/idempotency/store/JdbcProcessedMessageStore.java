@@ -34,8 +34,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     private static final int IDS_PER_QUERY = 500;
 
-    private static final String FIND =
-            """
+    private static final String FIND = """
             select message_id, record_topic, record_partition, record_offset, processed_at, current_timestamp
             from %s
             where consumer_id = ? and message_id in (%s)
@@ -129,9 +128,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                     ex);
         }
         DataAccessException translated = this.exceptionTranslator.translate("claim a message", null, ex);
-        return (translated != null)
-                ? translated
-                : new UncategorizedSQLException("claim a message", null, ex);
+        return (translated != null) ? translated : new UncategorizedSQLException("claim a message", null, ex);
     }
 
     @Override
@@ -162,8 +159,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                     Instant processedAt = row.getTimestamp(5).toInstant();
                     Instant now = row.getTimestamp(6).toInstant();
                     found.put(
-                            id,
-                            new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
+                            id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
                 });
     }
 

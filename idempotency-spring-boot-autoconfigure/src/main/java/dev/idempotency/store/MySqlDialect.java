@@ -13,8 +13,7 @@ import java.sql.SQLTimeoutException;
  */
 final class MySqlDialect implements Dialect {
 
-    private static final String CLAIM =
-            """
+    private static final String CLAIM = """
             insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
             values (?, ?, ?, ?, ?)
             """;

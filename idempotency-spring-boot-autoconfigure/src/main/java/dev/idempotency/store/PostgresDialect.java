@@ -17,15 +17,13 @@ import java.util.Set;
  */
 final class PostgresDialect implements Dialect {
 
-    private static final String CLAIM_ONE =
-            """
+    private static final String CLAIM_ONE = """
             insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
             values (?, ?, ?, ?, ?)
             on conflict do nothing
             """;
 
-    private static final String CLAIM_MANY =
-            """
+    private static final String CLAIM_MANY = """
             insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
             select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset
             from unnest(?, ?, ?, ?) as claim (message_id, record_topic, record_partition, record_offset)
@@ -49,15 +47,16 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        ClaimStatement one = new SingleRowClaims(CLAIM_ONE.formatted(table), statement -> statement.executeUpdate() == 1);
+        ClaimStatement one =
+                new SingleRowClaims(CLAIM_ONE.formatted(table), statement -> statement.executeUpdate() == 1);
         String many = CLAIM_MANY.formatted(table);
         return (connection, claims, timeoutSeconds) -> (claims.size() == 1)
                 ? one.execute(connection, claims, timeoutSeconds)
                 : claimMany(connection, many, claims, timeoutSeconds);
     }
 
-    private static Set<MessageId> claimMany(
-            Connection connection, String sql, List<Claim> claims, int timeoutSeconds) throws SQLException {
+    private static Set<MessageId> claimMany(Connection connection, String sql, List<Claim> claims, int timeoutSeconds)
+            throws SQLException {
         int size = claims.size();
         String[] ids = new String[size];
         String[] topics = new String[size];

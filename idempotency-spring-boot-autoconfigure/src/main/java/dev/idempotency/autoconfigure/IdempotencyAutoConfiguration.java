@@ -1,0 +1,73 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.key.HeaderKeyResolver;
+import dev.idempotency.key.MessageKeyResolver;
+import dev.idempotency.listener.ContainerPreparation;
+import dev.idempotency.listener.IdempotentEndpoints;
+import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.listener.ListenerDefaults;
+import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.store.ProcessedMessageStore;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+
+/** Auto-configuration for {@code @IdempotentListener}. */
+@AutoConfiguration(after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class})
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnBean(ProcessedMessageStore.class)
+@EnableConfigurationProperties(IdempotencyProperties.class)
+@Import(AutoProxyCreatorRegistrar.class)
+public final class IdempotencyAutoConfiguration {
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static IdempotentListenerAdvisor idempotentListenerAdvisor() {
+        return new IdempotentListenerAdvisor();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static IdempotentEndpoints idempotentEndpoints(ObjectProvider<ContainerPreparation> preparation) {
+        return new IdempotentEndpoints(preparation);
+    }
+
+    @Bean
+    ContainerPreparation idempotentContainerPreparation(
+            ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
+        return new ContainerPreparation(definitions, retryTopics);
+    }
+
+    @Bean
+    ListenerDefinitions idempotentListenerDefinitions(
+            ConfigurableListableBeanFactory beanFactory,
+            ProcessedMessageStore store,
+            MessageKeyResolver keyResolver,
+            ObjectProvider<IdempotencyObserver> observers,
+            IdempotencyProperties properties) {
+        ListenerDefaults defaults = new ListenerDefaults(
+                store,
+                keyResolver,
+                properties.key().onMissing(),
+                properties.retention(),
+                observers.orderedStream().toList());
+        return new ListenerDefinitions(beanFactory, defaults);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    MessageKeyResolver messageKeyResolver(IdempotencyProperties properties) {
+        return new HeaderKeyResolver(properties.key().headers());
+    }
+}

@@ -1,0 +1,63 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.store.SchemaMode;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings under {@code idempotency}.
+ *
+ * @param enabled whether listeners are protected
+ * @param retention how long processed messages are remembered, unless a listener says otherwise
+ * @param key how messages are identified
+ * @param claim how messages are claimed
+ * @param schema where the tables are and who makes them
+ */
+@ConfigurationProperties("idempotency")
+public record IdempotencyProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("7d") Duration retention,
+        @DefaultValue Key key,
+        @DefaultValue Claim claim,
+        @DefaultValue Schema schema) {
+
+    /**
+     * How messages are identified.
+     *
+     * @param headers headers of the Kafka record that may carry a message's id; the first one present counts
+     * @param onMissing what happens to a message without a key
+     */
+    public record Key(
+            @DefaultValue({"idempotency-key", "message-id", "ce_id", "id"})
+            List<String> headers,
+
+            @DefaultValue("fail") OnMissingKey onMissing) {}
+
+    /**
+     * How messages are claimed.
+     *
+     * @param timeout how long a claim waits for another transaction that holds the same message
+     */
+    public record Claim(@DefaultValue("10s") Duration timeout) {
+
+        public Claim {
+            if (timeout.isNegative() || timeout.isZero()) {
+                throw new IllegalArgumentException("idempotency.claim.timeout must be positive, but is " + timeout);
+            }
+        }
+    }
+
+    /**
+     * Where the tables are and who makes them.
+     *
+     * @param mode what is done about the tables at start-up
+     * @param name schema of the tables; the one that connections begin in, unless set
+     */
+    public record Schema(
+            @DefaultValue("migrate") SchemaMode mode,
+            @Nullable String name) {}
+}

@@ -1,0 +1,110 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.listener.Admission.Candidate;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.ProxyMethodInvocation;
+
+/** One transaction: claim, listener, commit. Its outcome is told once it is certain. */
+final class Attempt implements ListenerTransaction.Work {
+
+    private static final Logger logger = LoggerFactory.getLogger(Attempt.class);
+
+    private final MethodInvocation invocation;
+    private final Delivery delivery;
+    private final ListenerDefinition definition;
+    private final List<Candidate> candidates;
+    private @Nullable Admission admission;
+
+    Attempt(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition, List<Candidate> candidates) {
+        this.invocation = invocation;
+        this.delivery = delivery;
+        this.definition = definition;
+        this.candidates = candidates;
+    }
+
+    @Nullable
+    Object execute() throws Throwable {
+        long start = System.nanoTime();
+        Object result;
+        try {
+            result = this.definition.transaction().execute(this);
+        } catch (Throwable ex) {
+            this.definition.observer().failed(candidatesAtStake());
+            throw ex;
+        }
+        if (isToBeUndone()) {
+            this.definition.observer().failed(candidatesAtStake());
+        } else {
+            tellCommitted(System.nanoTime() - start);
+        }
+        return result;
+    }
+
+    @Override
+    public @Nullable Object run() throws Throwable {
+        long start = System.nanoTime();
+        Admission answer = Admission.request(this.candidates, this.definition.store());
+        this.admission = answer;
+        this.definition
+                .observer()
+                .claimAnswered(answer.positions().length, answer.duplicates().size(), System.nanoTime() - start);
+        if (answer.isEmpty() && !this.candidates.isEmpty()) {
+            this.delivery.acknowledge();
+            return this.definition.resultWhenSkipped();
+        }
+        return callListener(answer.positions());
+    }
+
+    private @Nullable Object callListener(int[] positions) throws Throwable {
+        if (!this.delivery.isBatch()) {
+            return this.invocation.proceed();
+        }
+        @Nullable Object[] arguments = this.invocation.getArguments();
+        if (positions.length < this.delivery.records().size()) {
+            arguments = new BatchArguments(this.delivery.records(), positions).filter(arguments);
+        }
+        this.delivery.narrow(positions);
+        return ((ProxyMethodInvocation) this.invocation)
+                .invocableClone(arguments)
+                .proceed();
+    }
+
+    @Override
+    public boolean isToBeUndone() {
+        return this.delivery.isNacked();
+    }
+
+    /** Positions of the messages that the listener was called with. */
+    int[] positions() {
+        return (this.admission != null) ? this.admission.positions() : new int[0];
+    }
+
+    private int candidatesAtStake() {
+        return (this.admission != null) ? this.admission.positions().length : this.candidates.size();
+    }
+
+    private void tellCommitted(long nanos) {
+        ConsumerObserver observer = this.definition.observer();
+        observer.committed(nanos);
+        for (int position : positions()) {
+            Candidate candidate = this.candidates.get(position);
+            if (candidate.id() != null) {
+                observer.processed(candidate.id(), candidate.coordinates());
+            } else {
+                observer.missingKey(candidate.coordinates());
+            }
+        }
+        if (this.admission != null) {
+            for (Duplicate duplicate : this.admission.duplicates()) {
+                observer.duplicate(duplicate);
+                logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package dev.idempotency.listener;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
+import org.springframework.kafka.support.Acknowledgment;
+
+/** Remembers the batch for the thread while the listener runs. */
+final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
+
+    private final ListenerEndpoint endpoint;
+
+    BatchDeliveryListener(BatchMessageListener<K, V> delegate, ListenerEndpoint endpoint) {
+        super(delegate);
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public boolean wantsPollResult() {
+        return this.delegate.wantsPollResult();
+    }
+
+    @Override
+    public void onMessage(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer) {
+        Delivery delivery = Delivery.ofBatch(this.endpoint, records, acknowledgment);
+        delivery.during(() -> this.delegate.onMessage(records, delivery.acknowledgment(), consumer));
+    }
+
+    @Override
+    public void onMessage(
+            ConsumerRecords<K, V> records, @Nullable Acknowledgment acknowledgment, Consumer<K, V> consumer) {
+        List<ConsumerRecord<K, V>> list = new ArrayList<>(records.count());
+        records.forEach(list::add);
+        Delivery delivery = Delivery.ofBatch(this.endpoint, list, acknowledgment);
+        delivery.during(() -> this.delegate.onMessage(records, delivery.acknowledgment(), consumer));
+    }
+}

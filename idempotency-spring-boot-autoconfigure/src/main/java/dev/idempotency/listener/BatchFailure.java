@@ -1,0 +1,60 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.BatchRolledBackException;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.BatchListenerFailedException;
+
+/**
+ * A batch of which the listener says that one record failed.
+ *
+ * @param position the failed record's position in the delivery, or -1 if the exception names none of its records
+ * @param exception what the listener threw to say so
+ */
+record BatchFailure(int position, BatchListenerFailedException exception) {
+
+    /** Finds the failure as error handlers do: anywhere among the causes. */
+    static @Nullable BatchFailure in(
+            @Nullable Throwable thrown, List<? extends ConsumerRecord<?, ?>> records, int[] positions) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BatchListenerFailedException failed) {
+                return new BatchFailure(position(failed, records, positions), failed);
+            }
+        }
+        return null;
+    }
+
+    private static int position(
+            BatchListenerFailedException failed, List<? extends ConsumerRecord<?, ?>> records, int[] positions) {
+        ConsumerRecord<?, ?> failedRecord = failed.getRecord();
+        if (failedRecord == null) {
+            int index = failed.getIndex();
+            return (index >= 0 && index < positions.length) ? positions[index] : -1;
+        }
+        for (int position : positions) {
+            ConsumerRecord<?, ?> record = records.get(position);
+            if (record.topic().equals(failedRecord.topic())
+                    && record.partition() == failedRecord.partition()
+                    && record.offset() == failedRecord.offset()) {
+                return position;
+            }
+        }
+        return -1;
+    }
+
+    /** For the error handler: all before this record is done, and this one is not. */
+    static BatchListenerFailedException at(
+            ConsumerRecord<?, ?> record, @Nullable String message, @Nullable Throwable cause) {
+        return new BatchListenerFailedException(String.valueOf(message), cause, record);
+    }
+
+    /** For the error handler: nothing of the batch is done. The record that failed is not named, so all come again. */
+    BatchRolledBackException wholeBatch() {
+        BatchRolledBackException hidden = new BatchRolledBackException(
+                "The whole batch was rolled back, as its listener failed at one record: " + this.exception.getMessage(),
+                this.exception.getCause());
+        hidden.addSuppressed(this.exception);
+        return hidden;
+    }
+}

@@ -1,0 +1,73 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.UnusableKeyException;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.ExceptionClassifier;
+import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
+import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
+
+/** Prepares the container of a protected listener: it remembers what it delivers, and its errors are understood. */
+public final class ContainerPreparation {
+
+    private final ListenerDefinitions definitions;
+    private final ObjectProvider<DestinationTopicResolver> retryTopics;
+
+    public ContainerPreparation(ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
+        this.definitions = definitions;
+        this.retryTopics = retryTopics;
+    }
+
+    void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
+        ListenerEndpoint endpoint = this.definitions.endpointOf(bean, element, container);
+        if (endpoint == null) {
+            return;
+        }
+        Object listener = container.getContainerProperties().getMessageListener();
+        container.setupMessageListener(remembering(listener, endpoint));
+        teach(container.getCommonErrorHandler());
+        this.retryTopics.ifAvailable(ContainerPreparation::teach);
+    }
+
+    private static void teach(@Nullable Object errorHandler) {
+        if (errorHandler instanceof ExceptionClassifier classifier) {
+            classifier.addNotRetryableExceptions(UnusableKeyException.class);
+        }
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static Object remembering(@Nullable Object listener, ListenerEndpoint endpoint) {
+        if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
+            // Inside the filter, so that the remembered records are those that the arguments are made of.
+            BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
+            return new FilteringBatchMessageListenerAdapter(
+                    new BatchDeliveryListener(delegate, endpoint), filterOf(filtering));
+        }
+        if (listener instanceof BatchMessageListener batch) {
+            return new BatchDeliveryListener(batch, endpoint);
+        }
+        if (listener instanceof MessageListener single) {
+            return new RecordDeliveryListener(single, endpoint);
+        }
+        throw new IllegalStateException(
+                "@IdempotentListener works with record and batch listeners, not with " + listener);
+    }
+
+    private static RecordFilterStrategy<?, ?> filterOf(AbstractFilteringMessageListener<?, ?, ?> filtering) {
+        Method getter = ReflectionUtils.findMethod(filtering.getClass(), "getRecordFilterStrategy");
+        Assert.state(getter != null, "This version of Spring Kafka does not tell the filter of a batch listener");
+        ReflectionUtils.makeAccessible(getter);
+        Object filter = ReflectionUtils.invokeMethod(getter, filtering);
+        Assert.state(filter instanceof RecordFilterStrategy, "No filter in " + filtering);
+        return (RecordFilterStrategy<?, ?>) filter;
+    }
+}

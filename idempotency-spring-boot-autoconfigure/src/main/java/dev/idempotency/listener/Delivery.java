@@ -1,0 +1,105 @@
+package dev.idempotency.listener;
+
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.support.Acknowledgment;
+
+/**
+ * What the container is handing to a listener on this thread: one record, or a batch of them.
+ *
+ * <p>It is bound to the thread while the listener runs, so that the interceptor knows the Kafka records whatever
+ * arguments the listener takes.
+ */
+final class Delivery {
+
+    private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
+
+    private final ListenerEndpoint endpoint;
+    private final List<? extends ConsumerRecord<?, ?>> records;
+    private final boolean batch;
+    private final @Nullable DeferredAcknowledgment acknowledgment;
+    private boolean handled;
+
+    private Delivery(
+            ListenerEndpoint endpoint,
+            List<? extends ConsumerRecord<?, ?>> records,
+            boolean batch,
+            @Nullable Acknowledgment acknowledgment) {
+        this.endpoint = endpoint;
+        this.records = records;
+        this.batch = batch;
+        this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
+    }
+
+    static Delivery ofRecord(
+            ListenerEndpoint endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(endpoint, List.of(record), false, acknowledgment);
+    }
+
+    static Delivery ofBatch(
+            ListenerEndpoint endpoint,
+            List<? extends ConsumerRecord<?, ?>> records,
+            @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(endpoint, records, true, acknowledgment);
+    }
+
+    static @Nullable Delivery current() {
+        return CURRENT.get();
+    }
+
+    /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
+    void during(Runnable listener) {
+        CURRENT.set(this);
+        try {
+            listener.run();
+        } finally {
+            CURRENT.remove();
+        }
+        if (this.acknowledgment != null) {
+            this.acknowledgment.release();
+        }
+    }
+
+    /** Whether this is the first call of the listener for this delivery; further ones are part of the same work. */
+    boolean begin() {
+        boolean first = !this.handled;
+        this.handled = true;
+        return first;
+    }
+
+    ListenerEndpoint endpoint() {
+        return this.endpoint;
+    }
+
+    List<? extends ConsumerRecord<?, ?>> records() {
+        return this.records;
+    }
+
+    boolean isBatch() {
+        return this.batch;
+    }
+
+    @Nullable
+    DeferredAcknowledgment acknowledgment() {
+        return this.acknowledgment;
+    }
+
+    /** Acknowledges what the listener will not be called for: nobody else would. */
+    void acknowledge() {
+        if (this.acknowledgment != null) {
+            this.acknowledgment.acknowledge();
+        }
+    }
+
+    boolean isNacked() {
+        return this.acknowledgment != null && this.acknowledgment.isNacked();
+    }
+
+    /** Tells the acknowledgment which of the delivered records the listener's indexes mean. */
+    void narrow(int[] positions) {
+        if (this.acknowledgment != null) {
+            this.acknowledgment.narrow(positions);
+        }
+    }
+}

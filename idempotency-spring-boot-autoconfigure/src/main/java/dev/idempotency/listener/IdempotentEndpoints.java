@@ -1,0 +1,74 @@
+package dev.idempotency.listener;
+
+import java.lang.reflect.AnnotatedElement;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanNameAware;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.StringUtils;
+
+/**
+ * Finds the containers of protected listeners as Spring Kafka creates them, whenever that is, and prepares each before
+ * it can start.
+ *
+ * <p>{@code @KafkaListener} names a {@code containerPostProcessor}, which is called last, when a container is complete.
+ * Every listener is given one that leads here and knows the listener's bean; the user's own is called before it.
+ */
+public final class IdempotentEndpoints implements AnnotationEnhancer, BeanNameAware {
+
+    private static final String POST_PROCESSOR = "containerPostProcessor";
+
+    private final ObjectProvider<ContainerPreparation> preparation;
+    private final List<AnnotatedElement> elements = new CopyOnWriteArrayList<>();
+    private String beanName = "";
+
+    public IdempotentEndpoints(ObjectProvider<ContainerPreparation> preparation) {
+        this.preparation = preparation;
+    }
+
+    @Override
+    public void setBeanName(String name) {
+        this.beanName = name;
+    }
+
+    @Override
+    public Map<String, Object> apply(Map<String, Object> attributes, AnnotatedElement element) {
+        this.elements.add(element);
+        int index = this.elements.size() - 1;
+        Map<String, Object> enhanced = new HashMap<>(attributes);
+        String users = (String) attributes.get(POST_PROCESSOR);
+        enhanced.put(
+                POST_PROCESSOR,
+                "#{@'%s'.postProcessor(%s, %d, %s)}"
+                        .formatted(this.beanName, attributes.get("beanRef"), index, reference(users)));
+        return enhanced;
+    }
+
+    /** The user's own post-processor as part of an expression: a bean's name, or an expression already. */
+    private static String reference(@Nullable String users) {
+        if (!StringUtils.hasText(users)) {
+            return "null";
+        }
+        boolean expression = users.startsWith("#{") && users.endsWith("}");
+        return expression ? users.substring(2, users.length() - 1) : "@'" + users + "'";
+    }
+
+    /** Called by the expression that {@link #apply} has made. */
+    public ContainerPostProcessor<?, ?, AbstractMessageListenerContainer<Object, Object>> postProcessor(
+            Object bean,
+            int element,
+            @Nullable ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> users) {
+        return (AbstractMessageListenerContainer<Object, Object> container) -> {
+            if (users != null) {
+                users.postProcess(container);
+            }
+            this.preparation.getObject().prepare(bean, this.elements.get(element), container);
+        };
+    }
+}

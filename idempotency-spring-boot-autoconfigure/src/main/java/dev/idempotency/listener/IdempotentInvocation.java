@@ -1,0 +1,110 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnusableKeyException;
+import dev.idempotency.listener.Admission.Candidate;
+import java.util.ArrayList;
+import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+
+/** One call of a listener: identify its messages, claim them, let the new ones in, commit, and tell the outcome. */
+final class IdempotentInvocation {
+
+    private final MethodInvocation invocation;
+    private final Delivery delivery;
+    private final ListenerDefinition definition;
+    private final List<Candidate> candidates;
+
+    private IdempotentInvocation(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
+        this.invocation = invocation;
+        this.delivery = delivery;
+        this.definition = definition;
+        this.candidates = new ArrayList<>(delivery.records().size());
+    }
+
+    static @Nullable Object proceed(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
+            throws Throwable {
+        return new IdempotentInvocation(invocation, delivery, definition).proceed();
+    }
+
+    private @Nullable Object proceed() throws Throwable {
+        List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
+        UnusableKeyException unusable = identify();
+        if (unusable == null) {
+            return settle(records.size());
+        }
+        this.definition.observer().missingKey(RecordCoordinates.of(records.get(this.candidates.size())));
+        if (!this.delivery.isBatch()) {
+            throw unusable;
+        }
+        // What stands before the unusable record is done first, so that the error handler recovers that one alone.
+        ConsumerRecord<?, ?> culprit = records.get(this.candidates.size());
+        if (!this.candidates.isEmpty()) {
+            settle(this.candidates.size());
+        }
+        throw BatchFailure.at(culprit, unusable.getMessage(), unusable);
+    }
+
+    /** Identifies the messages, up to the first that cannot be; returns why it cannot. */
+    private @Nullable UnusableKeyException identify() {
+        List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
+        @Nullable Object[] arguments = this.invocation.getArguments();
+        for (int i = 0; i < records.size(); i++) {
+            try {
+                this.candidates.add(new Candidate(
+                        this.definition
+                                .ids()
+                                .resolve(this.definition.arguments().view(this.delivery, i, arguments)),
+                        RecordCoordinates.original(records.get(i))));
+            } catch (UnusableKeyException ex) {
+                return ex;
+            }
+        }
+        return null;
+    }
+
+    /** Processes the first messages of the delivery, in one transaction. */
+    private @Nullable Object settle(int count) throws Throwable {
+        Attempt attempt = attempt(count);
+        try {
+            return attempt.execute();
+        } catch (Throwable ex) {
+            BatchFailure failure =
+                    this.delivery.isBatch() ? BatchFailure.in(ex, this.delivery.records(), attempt.positions()) : null;
+            if (failure == null) {
+                throw ex;
+            }
+            throw settleBefore(failure);
+        }
+    }
+
+    private Attempt attempt(int count) {
+        return new Attempt(this.invocation, this.delivery, this.definition, this.candidates.subList(0, count));
+    }
+
+    /**
+     * The listener named the record that failed, so the error handler will commit the offsets of those before it. They
+     * were rolled back with it; so they are processed now, by themselves. If that fails too, nothing is named.
+     */
+    private Exception settleBefore(BatchFailure failure) {
+        if (failure.position() < 0) {
+            return failure.wholeBatch();
+        }
+        try {
+            if (failure.position() > 0) {
+                attempt(failure.position()).execute();
+                if (this.delivery.isNacked()) {
+                    return failure.wholeBatch();
+                }
+            }
+        } catch (Throwable ex) {
+            failure.exception().addSuppressed(ex);
+            return failure.wholeBatch();
+        }
+        ConsumerRecord<?, ?> record = this.delivery.records().get(failure.position());
+        return BatchFailure.at(
+                record, failure.exception().getMessage(), failure.exception().getCause());
+    }
+}

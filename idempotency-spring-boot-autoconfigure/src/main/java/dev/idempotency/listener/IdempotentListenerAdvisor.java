@@ -1,0 +1,56 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.UnprotectedListenerException;
+import java.io.Serial;
+import java.lang.reflect.Method;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.core.Ordered;
+
+/** Puts the claim around listener methods, outside of everything else, {@code @Transactional} included. */
+public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    public IdempotentListenerAdvisor() {
+        super(new ClaimInterceptor());
+        setOrder(Ordered.HIGHEST_PRECEDENCE);
+    }
+
+    @Override
+    public boolean matches(Method method, Class<?> targetClass) {
+        return IdempotentMethods.find(method, targetClass) != null;
+    }
+
+    private static final class ClaimInterceptor implements MethodInterceptor {
+
+        @Override
+        public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+            Delivery delivery = Delivery.current();
+            if (delivery == null) {
+                throw unprotected(invocation, "it was not called by its Kafka listener container");
+            }
+            if (!delivery.begin()) {
+                return invocation.proceed();
+            }
+            Object target = invocation.getThis();
+            Class<?> targetClass = (target != null) ? target.getClass() : null;
+            ListenerDefinition definition = delivery.endpoint().definitionOf(invocation.getMethod(), targetClass);
+            if (definition == null) {
+                throw unprotected(invocation, "it was called for a message of another listener");
+            }
+            return IdempotentInvocation.proceed(invocation, delivery, definition);
+        }
+
+        private static UnprotectedListenerException unprotected(MethodInvocation invocation, String why) {
+            return new UnprotectedListenerException(
+                    ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
+                                    + " annotation and call that one; register listeners with @KafkaListener.")
+                            .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.IdempotentListener;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.KafkaListeners;
+
+/** Finds {@code @IdempotentListener}: on the method, or on its class if the method is a listener. */
+final class IdempotentMethods {
+
+    private IdempotentMethods() {}
+
+    static @Nullable IdempotentListener find(Method method, @Nullable Class<?> targetClass) {
+        Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+        IdempotentListener onMethod = AnnotatedElementUtils.findMergedAnnotation(specific, IdempotentListener.class);
+        if (onMethod != null) {
+            return onMethod;
+        }
+        boolean listener = has(specific, KafkaListener.class)
+                || has(specific, KafkaListeners.class)
+                || has(specific, KafkaHandler.class);
+        Class<?> type = (targetClass != null) ? targetClass : specific.getDeclaringClass();
+        return listener ? AnnotatedElementUtils.findMergedAnnotation(type, IdempotentListener.class) : null;
+    }
+
+    private static boolean has(AnnotatedElement element, Class<? extends Annotation> annotation) {
+        return AnnotatedElementUtils.hasAnnotation(element, annotation);
+    }
+}

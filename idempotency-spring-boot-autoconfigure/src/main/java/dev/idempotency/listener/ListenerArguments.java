@@ -1,0 +1,112 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.key.MessageView;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaNull;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
+
+/** Which of a listener's parameters is what, found once from its signature. */
+final class ListenerArguments {
+
+    private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+
+    private static final List<Class<?>> NO_PAYLOADS = List.of(
+            Acknowledgment.class,
+            Consumer.class,
+            ConsumerRecordMetadata.class,
+            MessageHeaders.class,
+            ConsumerRecords.class);
+
+    private static final int NONE = -1;
+
+    private final List<String> names;
+    private final int payloadIndex;
+
+    ListenerArguments(Method method) {
+        String[] discovered = NAMES.getParameterNames(method);
+        this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
+        this.payloadIndex = payloadIndex(method.getParameters());
+    }
+
+    private static int payloadIndex(Parameter[] parameters) {
+        int candidate = NONE;
+        for (int i = 0; i < parameters.length; i++) {
+            Parameter parameter = parameters[i];
+            if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
+                return i;
+            }
+            boolean header = AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
+                    || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+            if (candidate == NONE && !header && !isInfrastructure(parameter.getType())) {
+                candidate = i;
+            }
+        }
+        return candidate;
+    }
+
+    private static boolean isInfrastructure(Class<?> type) {
+        return NO_PAYLOADS.stream().anyMatch(noPayload -> noPayload.isAssignableFrom(type));
+    }
+
+    List<String> names() {
+        return this.names;
+    }
+
+    /** A message of the delivery, seen through the arguments. */
+    MessageView view(Delivery delivery, int position, @Nullable Object[] arguments) {
+        return new MessageView() {
+
+            @Override
+            public ConsumerRecord<?, ?> record() {
+                return delivery.records().get(position);
+            }
+
+            @Override
+            public @Nullable Object payload() {
+                Object payload = (ListenerArguments.this.payloadIndex == NONE)
+                        ? record()
+                        : argument(ListenerArguments.this.payloadIndex);
+                return unwrap(payload);
+            }
+
+            @Override
+            public @Nullable Object argument(int index) {
+                Object argument = arguments[index];
+                if (delivery.isBatch()) {
+                    Object content = (argument instanceof Message<?> message) ? message.getPayload() : argument;
+                    if (content instanceof List<?> list
+                            && list.size() == delivery.records().size()) {
+                        return list.get(position);
+                    }
+                }
+                return argument;
+            }
+        };
+    }
+
+    private static @Nullable Object unwrap(@Nullable Object payload) {
+        Object content = payload;
+        if (content instanceof ConsumerRecord<?, ?> record) {
+            content = record.value();
+        } else if (content instanceof Message<?> message) {
+            content = message.getPayload();
+        }
+        return (content instanceof KafkaNull) ? null : content;
+    }
+}

@@ -1,0 +1,29 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.key.MessageKeyResolver;
+import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What holds for all listeners that do not say otherwise.
+ *
+ * @param store where claims are made
+ * @param keyResolver who finds the key where there is no expression
+ * @param onMissingKey what becomes of a message without a key
+ * @param retention how long processed messages are remembered
+ * @param observers who hears of the outcome
+ */
+public record ListenerDefaults(
+        ProcessedMessageStore store,
+        MessageKeyResolver keyResolver,
+        OnMissingKey onMissingKey,
+        Duration retention,
+        List<IdempotencyObserver> observers) {
+
+    public ListenerDefaults {
+        observers = List.copyOf(observers);
+    }
+}

@@ -1,0 +1,36 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is known of a listener method from start-up on.
+ *
+ * @param consumer the name under which its messages are recorded
+ * @param method the method of the user's class
+ * @param arguments what its parameters are
+ * @param ids who gives its messages their identity
+ * @param transaction the transaction that it shares with its claims
+ * @param store where claims are made
+ * @param observer who hears of the outcome
+ */
+record ListenerDefinition(
+        String consumer,
+        Method method,
+        ListenerArguments arguments,
+        MessageIdResolver ids,
+        ListenerTransaction transaction,
+        ProcessedMessageStore store,
+        ConsumerObserver observer) {
+
+    /** What is returned in the place of a method that is not called. */
+    @Nullable
+    Object resultWhenSkipped() {
+        Class<?> type = this.method.getReturnType();
+        return (type.isPrimitive() && type != void.class) ? Array.get(Array.newInstance(type, 1), 0) : null;
+    }
+}

@@ -1,0 +1,189 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.key.ExpressionKeySource;
+import dev.idempotency.key.KeySource;
+import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.ConsumerObservers;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.util.StringUtils;
+
+/** Works out, once per container, all that is to be known of its listener. */
+public final class ListenerDefinitions {
+
+    private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitions.class);
+
+    private final ConfigurableListableBeanFactory beanFactory;
+    private final ListenerDefaults defaults;
+    private final ListenerTransactions transactions;
+    private final Map<String, String> groupsByMainListener = new ConcurrentHashMap<>();
+    private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
+    private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
+
+    public ListenerDefinitions(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
+        this.beanFactory = beanFactory;
+        this.defaults = defaults;
+        this.transactions = new ListenerTransactions(beanFactory);
+    }
+
+    /** All that have been defined: one a method and container. */
+    public List<ProtectedListener> listeners() {
+        return List.copyOf(this.listeners);
+    }
+
+    /** The protected methods behind a container, or {@code null} if there are none. */
+    @Nullable
+    ListenerEndpoint endpointOf(
+            Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
+        Class<?> targetClass = AopUtils.getTargetClass(bean);
+        Set<Method> methods = (element instanceof Method method)
+                ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
+                : MethodIntrospector.selectMethods(
+                        targetClass,
+                        (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
+        Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
+        for (Method method : methods) {
+            IdempotentListener annotation = IdempotentMethods.find(method, targetClass);
+            if (annotation != null) {
+                definitions.put(method, define(annotation, bean, method, element, container));
+            }
+        }
+        return definitions.isEmpty() ? null : new ListenerEndpoint(definitions);
+    }
+
+    private ListenerDefinition define(
+            IdempotentListener annotation,
+            Object bean,
+            Method method,
+            AnnotatedElement element,
+            AbstractMessageListenerContainer<?, ?> container) {
+        Class<?> targetClass = AopUtils.getTargetClass(bean);
+        String listener = listenerName(method, targetClass, element);
+        String consumer = consumerName(annotation, listener, container);
+        ListenerArguments arguments = new ListenerArguments(method);
+        KeySource keys = keySource(annotation, arguments, listener);
+        ListenerTransaction transaction =
+                this.transactions.of(method, targetClass, resolve(annotation.transactionManager()));
+        ConsumerDescription description = new ConsumerDescription(
+                consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention(annotation));
+        this.listeners.add(new ProtectedListener(
+                description, bean, method, container, transaction.transactionManager(), transaction.attribute()));
+        return new ListenerDefinition(
+                consumer,
+                method,
+                arguments,
+                new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                transaction,
+                this.defaults.store(),
+                this.observers.computeIfAbsent(consumer, name -> introduce(description)));
+    }
+
+    /** Once a consumer, though it may have several containers: one for each retry topic. */
+    private ConsumerObserver introduce(ConsumerDescription consumer) {
+        logger.info(
+                "Idempotent consumer '{}': {} on {}, key from {}, remembered for {}",
+                consumer.name(),
+                consumer.listener(),
+                consumer.topics(),
+                consumer.keySource(),
+                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE));
+        return ConsumerObservers.of(this.defaults.observers(), consumer);
+    }
+
+    private Duration retention(IdempotentListener annotation) {
+        String retention = resolve(annotation.retention());
+        return StringUtils.hasText(retention)
+                ? DurationFormatterUtils.detectAndParse(retention)
+                : this.defaults.retention();
+    }
+
+    /** All handlers of a class are one listener: which one is called depends on the payload, not on the message. */
+    private static String listenerName(Method method, Class<?> targetClass, AnnotatedElement element) {
+        String type = targetClass.getSimpleName();
+        return (element instanceof Method) ? type + "." + method.getName() : type;
+    }
+
+    private String consumerName(
+            IdempotentListener annotation, String listener, AbstractMessageListenerContainer<?, ?> container) {
+        String named = resolve(annotation.consumer());
+        String consumer = StringUtils.hasText(named) ? named : group(container) + "/" + listener;
+        if (consumer.length() > MessageId.MAX_CONSUMER_LENGTH) {
+            throw new IllegalStateException(("The consumer name '%s' of %s has %d characters, but at most %d fit. Name"
+                            + " a shorter one in @IdempotentListener(consumer = …).")
+                    .formatted(consumer, listener, consumer.length(), MessageId.MAX_CONSUMER_LENGTH));
+        }
+        return consumer;
+    }
+
+    /** Retry topics have groups of their own, but they are consumed for the same consumer: the main listener's counts. */
+    private String group(AbstractMessageListenerContainer<?, ?> container) {
+        String group = Objects.requireNonNullElse(container.getGroupId(), "-");
+        String listenerId = Objects.requireNonNullElse(container.getListenerId(), "");
+        if (container.getMainListenerId() == null) {
+            this.groupsByMainListener.put(listenerId, group);
+            return group;
+        }
+        return this.groupsByMainListener.getOrDefault(container.getMainListenerId(), group);
+    }
+
+    private KeySource keySource(IdempotentListener annotation, ListenerArguments arguments, String listener) {
+        String expression = resolve(annotation.key());
+        if (!StringUtils.hasText(expression)) {
+            return KeySource.of(this.defaults.keyResolver());
+        }
+        try {
+            return new ExpressionKeySource(expression, arguments.names(), this.beanFactory);
+        } catch (IllegalArgumentException ex) {
+            throw new IllegalStateException(
+                    ex.getMessage() + ". It stands at @IdempotentListener(key = …) of " + listener + ".", ex);
+        }
+    }
+
+    private static List<String> topics(AbstractMessageListenerContainer<?, ?> container) {
+        ContainerProperties properties = container.getContainerProperties();
+        if (properties.getTopics() != null) {
+            return List.of(properties.getTopics());
+        }
+        if (properties.getTopicPattern() != null) {
+            return List.of(properties.getTopicPattern().pattern());
+        }
+        TopicPartitionOffset[] partitions = properties.getTopicPartitions();
+        return (partitions == null)
+                ? List.of()
+                : Arrays.stream(partitions)
+                        .map(TopicPartitionOffset::getTopic)
+                        .distinct()
+                        .toList();
+    }
+
+    private String resolve(String value) {
+        String resolved = this.beanFactory.resolveEmbeddedValue(value);
+        return (resolved != null) ? resolved : "";
+    }
+}

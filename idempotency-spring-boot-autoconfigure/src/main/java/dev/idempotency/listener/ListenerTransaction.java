@@ -1,0 +1,84 @@
+package dev.idempotency.listener;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+
+/**
+ * The transaction that a listener and its claim share, with the listener's own {@code @Transactional} attributes.
+ *
+ * <p>Every exception rolls back, checked ones too, unless {@code noRollbackFor} names it: the container sees a failure
+ * and brings the message again, so it must not stay claimed.
+ */
+final class ListenerTransaction {
+
+    /** What happens in the transaction. */
+    interface Work {
+
+        @Nullable
+        Object run() throws Throwable;
+
+        /** Asked when the work is done: whether it is to be undone nevertheless. */
+        boolean isToBeUndone();
+    }
+
+    private final PlatformTransactionManager transactionManager;
+    private final TransactionAttribute attribute;
+
+    ListenerTransaction(PlatformTransactionManager transactionManager, TransactionAttribute attribute) {
+        this.transactionManager = transactionManager;
+        this.attribute = attribute;
+    }
+
+    @Nullable
+    Object execute(Work work) throws Throwable {
+        TransactionStatus status = this.transactionManager.getTransaction(this.attribute);
+        Object result;
+        try {
+            result = work.run();
+        } catch (Throwable ex) {
+            complete(status, ex);
+            throw ex;
+        }
+        if (work.isToBeUndone()) {
+            this.transactionManager.rollback(status);
+        } else {
+            this.transactionManager.commit(status);
+        }
+        return result;
+    }
+
+    private void complete(TransactionStatus status, Throwable failure) {
+        try {
+            if (rollsBack(failure)) {
+                this.transactionManager.rollback(status);
+            } else {
+                this.transactionManager.commit(status);
+            }
+        } catch (RuntimeException | Error ex) {
+            // The database undoes what it was not told to commit; what the listener threw is what matters.
+            failure.addSuppressed(ex);
+        }
+    }
+
+    private boolean rollsBack(Throwable failure) {
+        return this.attribute.rollbackOn(failure) || !isExplicitlyCommitted(failure);
+    }
+
+    private boolean isExplicitlyCommitted(Throwable failure) {
+        return this.attribute instanceof RuleBasedTransactionAttribute rules
+                && rules.getRollbackRules().stream()
+                        .anyMatch(rule -> rule instanceof NoRollbackRuleAttribute && rule.getDepth(failure) >= 0);
+    }
+
+    PlatformTransactionManager transactionManager() {
+        return this.transactionManager;
+    }
+
+    TransactionAttribute attribute() {
+        return this.attribute;
+    }
+}

@@ -1,0 +1,28 @@
+package dev.idempotency.listener;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
+import org.springframework.kafka.support.Acknowledgment;
+
+/** Remembers the record for the thread while the listener runs. */
+final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
+        implements AcknowledgingConsumerAwareMessageListener<K, V> {
+
+    private final ListenerEndpoint endpoint;
+
+    RecordDeliveryListener(MessageListener<K, V> delegate, ListenerEndpoint endpoint) {
+        super(delegate);
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public void onMessage(
+            ConsumerRecord<K, V> record, @Nullable Acknowledgment acknowledgment, @Nullable Consumer<?, ?> consumer) {
+        Delivery delivery = Delivery.ofRecord(this.endpoint, record, acknowledgment);
+        delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
+    }
+}

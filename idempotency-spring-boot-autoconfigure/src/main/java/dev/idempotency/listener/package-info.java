@@ -1,0 +1,5 @@
+/** Around the listener: the interceptor, the delivery that is being handled, its arguments and acknowledgment. */
+@NullMarked
+package dev.idempotency.listener;
+
+import org.jspecify.annotations.NullMarked;

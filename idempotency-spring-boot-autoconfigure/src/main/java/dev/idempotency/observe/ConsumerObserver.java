@@ -1,0 +1,34 @@
+package dev.idempotency.observe;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+
+/**
+ * Hears what becomes of one consumer's messages.
+ *
+ * <p>Outcomes are told after the transaction has ended, so that what was rolled back is never told as processed. What an
+ * observer throws is logged and goes no further.
+ */
+public interface ConsumerObserver {
+
+    /** Hears nothing. */
+    ConsumerObserver NO_OP = new ConsumerObserver() {};
+
+    /** A claim has been answered: how many messages were free, how many were not, and how long it took. */
+    default void claimAnswered(int claimed, int duplicates, long nanos) {}
+
+    /** A message's effects have been committed. */
+    default void processed(MessageId id, RecordCoordinates coordinates) {}
+
+    /** A message was dropped. */
+    default void duplicate(Duplicate duplicate) {}
+
+    /** A message has no usable key: it failed, or was processed without deduplication. */
+    default void missingKey(RecordCoordinates coordinates) {}
+
+    /** Messages were rolled back, and come again or go to the recoverer. */
+    default void failed(int messages) {}
+
+    /** A transaction, from its claim to its commit, has taken this long. */
+    default void committed(long nanos) {}
+}

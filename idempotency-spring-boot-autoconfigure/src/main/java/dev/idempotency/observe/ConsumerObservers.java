@@ -1,0 +1,69 @@
+package dev.idempotency.observe;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Several observers as one, none of which can break a message. */
+public final class ConsumerObservers implements ConsumerObserver {
+
+    private static final Logger logger = LoggerFactory.getLogger(ConsumerObservers.class);
+
+    private final List<ConsumerObserver> observers;
+
+    private ConsumerObservers(List<ConsumerObserver> observers) {
+        this.observers = observers;
+    }
+
+    /** The observers that the factories give to a consumer. */
+    public static ConsumerObserver of(List<IdempotencyObserver> factories, ConsumerDescription consumer) {
+        if (factories.isEmpty()) {
+            return NO_OP;
+        }
+        return new ConsumerObservers(
+                factories.stream().map(factory -> factory.observe(consumer)).toList());
+    }
+
+    @Override
+    public void claimAnswered(int claimed, int duplicates, long nanos) {
+        tell(observer -> observer.claimAnswered(claimed, duplicates, nanos));
+    }
+
+    @Override
+    public void processed(MessageId id, RecordCoordinates coordinates) {
+        tell(observer -> observer.processed(id, coordinates));
+    }
+
+    @Override
+    public void duplicate(Duplicate duplicate) {
+        tell(observer -> observer.duplicate(duplicate));
+    }
+
+    @Override
+    public void missingKey(RecordCoordinates coordinates) {
+        tell(observer -> observer.missingKey(coordinates));
+    }
+
+    @Override
+    public void failed(int messages) {
+        tell(observer -> observer.failed(messages));
+    }
+
+    @Override
+    public void committed(long nanos) {
+        tell(observer -> observer.committed(nanos));
+    }
+
+    private void tell(Consumer<ConsumerObserver> news) {
+        for (ConsumerObserver observer : this.observers) {
+            try {
+                news.accept(observer);
+            } catch (RuntimeException ex) {
+                logger.warn("{} failed and was ignored: messages are not affected", observer, ex);
+            }
+        }
+    }
+}

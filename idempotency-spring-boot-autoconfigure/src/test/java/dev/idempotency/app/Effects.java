@@ -1,0 +1,35 @@
+package dev.idempotency.app;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Component;
+
+/** What listeners do in the tests: a row a call, so that an effect that happened twice is seen. */
+@Component
+public class Effects {
+
+    private final JdbcTemplate jdbc;
+
+    public Effects(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+        jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
+    }
+
+    public void happen(String name) {
+        this.jdbc.update("insert into effect (name) values (?)", name);
+    }
+
+    /** The names of all effects, sorted, with repetition. */
+    public List<String> all() {
+        return this.jdbc.queryForList("select name from effect order by name", String.class);
+    }
+
+    /** How often each effect happened. */
+    public Map<String, Integer> counts() {
+        Map<String, Integer> counts = new TreeMap<>();
+        all().forEach(name -> counts.merge(name, 1, Integer::sum));
+        return counts;
+    }
+}

@@ -1,0 +1,168 @@
+package dev.idempotency.app;
+
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.KafkaTemplate;
+
+/** A running application with the auto-configuration, on a real database and a real broker. */
+public final class TestApplication implements AutoCloseable {
+
+    private final ConfigurableApplicationContext context;
+
+    private TestApplication(ConfigurableApplicationContext context) {
+        this.context = context;
+    }
+
+    /** Starts an application of these classes; {@code properties} are of the form {@code name=value}. */
+    public static TestApplication start(TestDatabase database, List<String> properties, Class<?>... classes) {
+        return start(database.jdbcUrl(), properties, classes);
+    }
+
+    /** The same on a database named by its URL. */
+    public static TestApplication start(String jdbcUrl, List<String> properties, Class<?>... classes) {
+        Class<?>[] all = Arrays.copyOf(classes, classes.length + 1);
+        all[classes.length] = AutoConfigured.class;
+        Map<String, Object> defaults = new HashMap<>();
+        defaults.put("spring.datasource.url", jdbcUrl);
+        defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
+        defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
+        defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
+        defaults.put("spring.main.banner-mode", "off");
+        defaults.put("spring.jpa.open-in-view", "false");
+        SpringApplicationBuilder builder = new SpringApplicationBuilder(all)
+                .web(WebApplicationType.NONE)
+                .registerShutdownHook(false)
+                .properties(defaults)
+                .properties(properties.toArray(String[]::new));
+        return new TestApplication(builder.run());
+    }
+
+    public ConfigurableApplicationContext context() {
+        return this.context;
+    }
+
+    public <T> T bean(Class<T> type) {
+        return this.context.getBean(type);
+    }
+
+    public JdbcTemplate jdbc() {
+        return bean(JdbcTemplate.class);
+    }
+
+    /** Sends a message with its id in the header {@code message-id}, or without one. */
+    public void send(String topic, @Nullable String id, @Nullable String value) {
+        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic, value);
+        if (id != null) {
+            record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        }
+        send(record);
+    }
+
+    /** Sends a record and waits for the broker to have it. */
+    @SuppressWarnings("unchecked")
+    public void send(ProducerRecord<?, ?> record) {
+        try {
+            ((KafkaTemplate<Object, Object>) this.context.getBean(KafkaTemplate.class))
+                    .send((ProducerRecord<Object, Object>) record)
+                    .get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Waits until the group has committed the offsets of all that stands in the topic. */
+    public void awaitCaughtUp(String group, String topic) {
+        Awaitility.await("group " + group + " at the end of " + topic)
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(100))
+                .until(() -> endOffsets(topic).equals(committedOffsets(group, topic)));
+    }
+
+    /** Offsets that the group has committed, by partition; partitions that are empty are left out. */
+    public static Map<Integer, Long> committedOffsets(String group, String topic) {
+        try (Admin admin = TestKafka.admin()) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = admin.listConsumerGroupOffsets(group)
+                    .partitionsToOffsetAndMetadata()
+                    .get(30, TimeUnit.SECONDS);
+            return offsets.entrySet().stream()
+                    .filter(entry -> entry.getKey().topic().equals(topic) && entry.getValue() != null)
+                    .filter(entry -> entry.getValue().offset() > 0)
+                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), entry -> entry.getValue()
+                            .offset()));
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Where the topic ends, by partition; partitions that are empty are left out. */
+    public static Map<Integer, Long> endOffsets(String topic) {
+        try (Admin admin = TestKafka.admin()) {
+            Map<TopicPartition, OffsetSpec> latest = admin
+                    .describeTopics(List.of(topic))
+                    .allTopicNames()
+                    .get(30, TimeUnit.SECONDS)
+                    .get(topic)
+                    .partitions()
+                    .stream()
+                    .collect(Collectors.toMap(
+                            partition -> new TopicPartition(topic, partition.partition()),
+                            partition -> OffsetSpec.latest()));
+            return admin.listOffsets(latest).all().get(30, TimeUnit.SECONDS).entrySet().stream()
+                    .filter(entry -> entry.getValue().offset() > 0)
+                    .collect(Collectors.toMap(entry -> entry.getKey().partition(), entry -> entry.getValue()
+                            .offset()));
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
+    public void rewind(String group, String topic) {
+        KafkaListenerEndpointRegistry registry = bean(KafkaListenerEndpointRegistry.class);
+        registry.stop();
+        Map<TopicPartition, OffsetAndMetadata> beginning = endOffsets(topic).keySet().stream()
+                .collect(Collectors.toMap(
+                        partition -> new TopicPartition(topic, partition), partition -> new OffsetAndMetadata(0)));
+        Awaitility.await("group " + group + " empty")
+                .atMost(Duration.ofSeconds(30))
+                .ignoreExceptions()
+                .until(() -> {
+                    try (Admin admin = TestKafka.admin()) {
+                        admin.alterConsumerGroupOffsets(group, beginning).all().get(30, TimeUnit.SECONDS);
+                        return true;
+                    }
+                });
+        registry.start();
+    }
+
+    @Override
+    public void close() {
+        this.context.close();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class AutoConfigured {}
+}
