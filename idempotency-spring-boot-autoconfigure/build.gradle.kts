@@ -28,5 +28,4 @@ dependencies {
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.postgresql)
     "testImplementation"(libs.h2)
-    "testImplementation"(libs.mariadb.client)
 }
