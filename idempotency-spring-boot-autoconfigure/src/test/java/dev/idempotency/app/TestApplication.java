@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
@@ -90,6 +91,20 @@ public final class TestApplication implements AutoCloseable {
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
+    }
+
+    /** Waits until each of the consumers of the only listener has a partition of its own. */
+    public void awaitOnePartitionEach() {
+        ConcurrentMessageListenerContainer<?, ?> container =
+                (ConcurrentMessageListenerContainer<?, ?>) bean(KafkaListenerEndpointRegistry.class)
+                        .getListenerContainers()
+                        .iterator()
+                        .next();
+        Awaitility.await("one partition a consumer")
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> container.getContainers().stream()
+                        .allMatch(consumer -> consumer.getAssignedPartitions() != null
+                                && consumer.getAssignedPartitions().size() == 1));
     }
 
     /** Waits until the group has committed the offsets of all that stands in the topic. */
