@@ -20,6 +20,7 @@ dependencies {
 
     "testImplementation"(libs.spring.boot.starter.test)
     "testImplementation"(libs.spring.boot.starter.flyway)
+    "testImplementation"(libs.spring.boot.starter.liquibase)
     "testImplementation"(libs.spring.boot.starter.data.jdbc)
     "testImplementation"(libs.spring.boot.starter.data.jpa)
     "testImplementation"(libs.spring.kafka.test)

@@ -51,6 +51,8 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
         defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         defaults.put("spring.main.banner-mode", "off");
+        defaults.put("spring.flyway.enabled", "false");
+        defaults.put("spring.liquibase.enabled", "false");
         defaults.put("spring.jpa.open-in-view", "false");
         SpringApplicationBuilder builder = new SpringApplicationBuilder(all)
                 .web(WebApplicationType.NONE)
