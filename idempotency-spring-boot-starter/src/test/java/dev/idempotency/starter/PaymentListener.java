@@ -1,5 +1,6 @@
 package dev.idempotency.starter;
 
+import dev.idempotency.IdempotentListener;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
@@ -15,6 +16,7 @@ class PaymentListener {
     }
 
     @KafkaListener(topics = "${payments.topic}")
+    @IdempotentListener
     void onPayment(String text) {
         this.jdbc.sql("insert into payment (text) values (?)").param(text).update();
     }

@@ -8,6 +8,7 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,7 +30,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class StarterIT {
 
     @Test
-    void anApplicationOfTwoClassesWithTheStarterAloneStartsAndConsumes() {
+    void anApplicationOfTwoClassesWithTheStarterAloneStartsAndConsumesEachMessageOnce() {
         String topic = TestKafka.createTopic("payments", 1);
         try (TestDatabase database = TestPostgres.createDatabase();
                 ConfigurableApplicationContext application = SpringApplication.run(
@@ -40,14 +41,16 @@ class StarterIT {
                         "--spring.kafka.consumer.auto-offset-reset=earliest",
                         "--payments.topic=" + topic)) {
             try (Producer<String, String> producer = producer()) {
-                producer.send(new ProducerRecord<>(topic, "a payment"));
+                producer.send(payment(topic, "1"));
+                producer.send(payment(topic, "1"));
+                producer.send(payment(topic, "2"));
             }
 
             JdbcClient jdbc = application.getBean(JdbcClient.class);
             await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(jdbc.sql("select text from payment")
                             .query(String.class)
                             .list())
-                    .containsExactly("a payment"));
+                    .containsExactly("payment 1", "payment 2"));
         }
     }
 
@@ -69,6 +72,12 @@ class StarterIT {
                         .noneMatch(name -> name.endsWith(".class"));
             }
         }
+    }
+
+    private static ProducerRecord<String, String> payment(String topic, String id) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic, "payment " + id);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        return record;
     }
 
     private static Producer<String, String> producer() {
