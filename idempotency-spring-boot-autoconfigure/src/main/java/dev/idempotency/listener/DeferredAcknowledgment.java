@@ -81,6 +81,14 @@ final class DeferredAcknowledgment implements Acknowledgment {
         return this.delegate.isOutOfOrderCommit();
     }
 
+    /** Forgets what was said in an attempt that is over. */
+    synchronized void reset() {
+        this.positions = null;
+        this.acknowledged = false;
+        this.acknowledgedIndex = -1;
+        this.nackSleep = null;
+    }
+
     synchronized boolean isNacked() {
         return this.nackSleep != null;
     }

@@ -19,7 +19,7 @@ final class Delivery {
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
-    private boolean handled;
+    private boolean beingHandled;
 
     private Delivery(
             ListenerEndpoint endpoint,
@@ -67,11 +67,21 @@ final class Delivery {
         }
     }
 
-    /** Whether this is the first call of the listener for this delivery; further ones are part of the same work. */
+    /**
+     * Begins to handle the delivery, unless that is what is being done: then a call of the listener is part of the same
+     * work. When handling has ended, another call, by an aspect that repeats a failed one, begins anew.
+     */
     boolean begin() {
-        boolean first = !this.handled;
-        this.handled = true;
-        return first;
+        boolean idle = !this.beingHandled;
+        if (idle && this.acknowledgment != null) {
+            this.acknowledgment.reset();
+        }
+        this.beingHandled = true;
+        return idle;
+    }
+
+    void end() {
+        this.beingHandled = false;
     }
 
     ListenerEndpoint endpoint() {

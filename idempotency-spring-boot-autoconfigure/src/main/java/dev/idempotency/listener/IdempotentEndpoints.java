@@ -39,8 +39,7 @@ public final class IdempotentEndpoints implements AnnotationEnhancer, BeanNameAw
 
     @Override
     public Map<String, Object> apply(Map<String, Object> attributes, AnnotatedElement element) {
-        this.elements.add(element);
-        int index = this.elements.size() - 1;
+        int index = indexOf(element);
         Map<String, Object> enhanced = new HashMap<>(attributes);
         String users = (String) attributes.get(POST_PROCESSOR);
         enhanced.put(
@@ -48,6 +47,13 @@ public final class IdempotentEndpoints implements AnnotationEnhancer, BeanNameAw
                 "#{@'%s'.postProcessor(%s, %d, %s)}"
                         .formatted(this.beanName, attributes.get("beanRef"), index, reference(users)));
         return enhanced;
+    }
+
+    private synchronized int indexOf(AnnotatedElement element) {
+        if (!this.elements.contains(element)) {
+            this.elements.add(element);
+        }
+        return this.elements.indexOf(element);
     }
 
     /** The user's own post-processor as part of an expression: a bean's name, or an expression already. */

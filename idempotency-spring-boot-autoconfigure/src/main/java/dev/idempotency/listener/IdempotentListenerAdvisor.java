@@ -37,13 +37,21 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
             if (!delivery.begin()) {
                 return invocation.proceed();
             }
+            try {
+                return IdempotentInvocation.proceed(invocation, delivery, definition(invocation, delivery));
+            } finally {
+                delivery.end();
+            }
+        }
+
+        private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
             Object target = invocation.getThis();
             Class<?> targetClass = (target != null) ? target.getClass() : null;
             ListenerDefinition definition = delivery.endpoint().definitionOf(invocation.getMethod(), targetClass);
             if (definition == null) {
                 throw unprotected(invocation, "it was called for a message of another listener");
             }
-            return IdempotentInvocation.proceed(invocation, delivery, definition);
+            return definition;
         }
 
         private static UnprotectedListenerException unprotected(MethodInvocation invocation, String why) {

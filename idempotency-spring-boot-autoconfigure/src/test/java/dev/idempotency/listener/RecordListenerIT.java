@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 
 class RecordListenerIT extends ApplicationTest {
 
@@ -97,6 +99,18 @@ class RecordListenerIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).containsExactly("a");
             assertThat(app.bean(Failures.class).recovered()).isEmpty();
             assertThat(app.bean(CutsItsConnection.class).calls()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void anAspectThatCallsAFailedListenerAgainStartsANewTransactionWithANewClaim() {
+        try (TestApplication app = start(RetriedByAnAspect.class, Outcomes.class)) {
+            app.send(this.topic, "1", "a");
+            app.send(this.topic, "1", "a");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a");
+            assertThat(app.bean(Outcomes.class).processed).hasSize(1);
+            assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
         }
     }
 
@@ -245,6 +259,28 @@ class RecordListenerIT extends ApplicationTest {
             this.effects.happen(payload);
             if (this.calls.incrementAndGet() == 1) {
                 database.cutConnections();
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    @EnableResilientMethods
+    static class RetriedByAnAspect {
+
+        private final AtomicInteger calls = new AtomicInteger();
+        private final Effects effects;
+
+        RetriedByAnAspect(Effects effects) {
+            this.effects = effects;
+        }
+
+        @Retryable(delay = 1)
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (this.calls.incrementAndGet() == 1) {
+                throw new IllegalStateException("the first call fails");
             }
         }
     }
