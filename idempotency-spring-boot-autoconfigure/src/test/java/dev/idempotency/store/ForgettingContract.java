@@ -10,6 +10,7 @@ import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,6 +25,12 @@ abstract class ForgettingContract {
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
     private static final ProcessedTable TABLE = new ProcessedTable(null);
+
+    private static final String INSERT = """
+            insert into idempotency_processed
+                (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
+            values (?, ?, ?, 'topic', 0, 0)
+            """;
 
     private DataSource dataSource;
     private JdbcTemplate jdbc;
@@ -116,9 +123,10 @@ abstract class ForgettingContract {
 
     @Test
     void moreThanOneStatementCanHoldIsForgottenInOneGo() {
-        for (int i = 0; i < 1203; i++) {
-            given("billing", "old-" + i, daysAgo(9));
-        }
+        List<Object[]> rows = IntStream.range(0, 1203)
+                .mapToObj(i -> new Object[] {"billing", "old-" + i, Timestamp.from(daysAgo(9))})
+                .toList();
+        this.jdbc.batchUpdate(INSERT, rows);
         given("billing", "last", daysAgo(0));
         assertThat(forgetExpired("billing", WEEK, 2000)).isEqualTo(1203);
         assertThat(ids("billing")).containsExactly("last");
@@ -187,11 +195,7 @@ abstract class ForgettingContract {
     }
 
     private void given(String consumer, String id, Instant processedAt) {
-        this.jdbc.update("""
-                insert into idempotency_processed
-                    (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
-                values (?, ?, ?, 'topic', 0, 0)
-                """, consumer, id, Timestamp.from(processedAt));
+        this.jdbc.update(INSERT, consumer, id, Timestamp.from(processedAt));
     }
 
     private List<String> ids(String consumer) {
