@@ -31,7 +31,9 @@ class IdempotencyCleanupAutoConfigurationTests {
                     IdempotencyStoreAutoConfiguration.class,
                     IdempotencyCleanupAutoConfiguration.class))
             .withPropertyValues(
-                    "spring.datasource.url=jdbc:h2:mem:cleanup", "spring.datasource.generate-unique-name=false");
+                    "spring.datasource.url=jdbc:h2:mem:cleanup",
+                    "spring.datasource.generate-unique-name=false",
+                    "idempotency.schema.mode=none");
 
     @Test
     void theCleanupIsScheduledByDefault() {
@@ -48,10 +50,12 @@ class IdempotencyCleanupAutoConfigurationTests {
     @ParameterizedTest
     @ValueSource(strings = {"idempotency.cleanup.enabled=false", "idempotency.cleanup.interval=-"})
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand(String property) {
-        this.runner.withPropertyValues(property).run(context -> {
-            assertThat(context).doesNotHaveBean(CleanupSchedule.class);
-            assertThat(context.getBean(Cleanup.class).run().drained()).isTrue();
-        });
+        this.runner
+                .withPropertyValues(property, "idempotency.schema.mode=migrate")
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(CleanupSchedule.class);
+                    assertThat(context.getBean(Cleanup.class).run().drained()).isTrue();
+                });
     }
 
     @Test
@@ -93,7 +97,7 @@ class IdempotencyCleanupAutoConfigurationTests {
         this.runner
                 .withBean(CleanupTask.class, OneRow::new)
                 .withBean(CleanupListener.class, () -> heard::add)
-                .withPropertyValues("idempotency.cleanup.initial-delay=0s")
+                .withPropertyValues("idempotency.cleanup.initial-delay=0s", "idempotency.schema.mode=migrate")
                 .run(context -> {
                     CleanupRun run = heard.poll(30, TimeUnit.SECONDS);
                     assertThat(run).isNotNull();
