@@ -92,6 +92,7 @@ public final class ListenerDefinitions {
                 this.transactions.of(method, targetClass, resolve(annotation.transactionManager()));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention(annotation));
+        refuseAnotherRetention(description);
         this.listeners.add(new ProtectedListener(
                 description, bean, method, container, transaction.transactionManager(), transaction.attribute()));
         return new ListenerDefinition(
@@ -121,6 +122,20 @@ public final class ListenerDefinitions {
         return StringUtils.hasText(retention)
                 ? DurationFormatterUtils.detectAndParse(retention)
                 : this.defaults.retention();
+    }
+
+    /** Handlers of one class share their rows, so that the shorter retention would forget the other's messages. */
+    private void refuseAnotherRetention(ConsumerDescription consumer) {
+        this.listeners.stream()
+                .map(ProtectedListener::consumer)
+                .filter(other -> other.name().equals(consumer.name())
+                        && !other.retention().equals(consumer.retention()))
+                .findFirst()
+                .ifPresent(other -> {
+                    throw new IllegalStateException(("The consumer '%s' is to remember its messages for %s and for %s"
+                                    + " (%s). State one @IdempotentListener(retention = …) for all its methods.")
+                            .formatted(consumer.name(), other.retention(), consumer.retention(), consumer.listener()));
+                });
     }
 
     /** All handlers of a class are one listener: which one is called depends on the payload, not on the message. */

@@ -3,7 +3,7 @@ package dev.idempotency.store;
 import java.sql.SQLException;
 
 /**
- * How one database claims messages.
+ * How one database claims messages, and forgets them.
  *
  * <p>Define a bean of this type to use a database that is not known here.
  */
@@ -17,6 +17,18 @@ public interface Dialect {
 
     /** The statement that claims messages in the table with this name, which is safe to be put into SQL. */
     ClaimStatement claimIn(String table);
+
+    /**
+     * The statement that deletes messages processed longer than the request's age before their consumer's last one.
+     * A last one in the future, by a clock that was wrong once, counts as being of now.
+     */
+    ForgetStatement forgetExpiredIn(String table);
+
+    /**
+     * The statement that deletes messages of a consumer whose last one was processed longer than the request's age ago,
+     * and nothing of one that has processed any since.
+     */
+    ForgetStatement forgetAbandonedIn(String table);
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);

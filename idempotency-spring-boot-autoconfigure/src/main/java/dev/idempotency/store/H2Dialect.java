@@ -14,6 +14,16 @@ final class H2Dialect implements Dialect {
             values (?, ?, ?, ?, ?)
             """;
 
+    private static final String EXPIRED_BEFORE = """
+            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp)
+                - cast(? as bigint) * interval '1' second
+            """;
+
+    private static final String ABANDONED_BEFORE = """
+            (select max(processed_at) + interval '0.000001' second from %s where consumer_id = ?
+                having max(processed_at) < current_timestamp - cast(? as bigint) * interval '1' second)
+            """;
+
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -42,6 +52,16 @@ final class H2Dialect implements Dialect {
             }
             throw ex;
         }
+    }
+
+    @Override
+    public ForgetStatement forgetExpiredIn(String table) {
+        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public ForgetStatement forgetAbandonedIn(String table) {
+        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
     }
 
     @Override

@@ -18,6 +18,15 @@ final class MySqlDialect implements Dialect {
             values (?, ?, ?, ?, ?)
             """;
 
+    private static final String EXPIRED_BEFORE = """
+            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp(6)) - interval ? second
+            """;
+
+    private static final String ABANDONED_BEFORE = """
+            (select max(processed_at) + interval 1 microsecond from %s where consumer_id = ?
+                having max(processed_at) < current_timestamp(6) - interval ? second)
+            """;
+
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
@@ -41,6 +50,16 @@ final class MySqlDialect implements Dialect {
     @Override
     public ClaimStatement claimIn(String table) {
         return new SingleRowClaims(CLAIM.formatted(table), statement -> statement.executeUpdate() == 1);
+    }
+
+    @Override
+    public ForgetStatement forgetExpiredIn(String table) {
+        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public ForgetStatement forgetAbandonedIn(String table) {
+        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
     }
 
     @Override

@@ -32,6 +32,16 @@ final class PostgresDialect implements Dialect {
             returning message_id
             """;
 
+    private static final String EXPIRED_BEFORE = """
+            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp)
+                - ? * interval '1 second'
+            """;
+
+    private static final String ABANDONED_BEFORE = """
+            (select max(processed_at) + interval '1 microsecond' from %s where consumer_id = ?
+                having max(processed_at) < current_timestamp - ? * interval '1 second')
+            """;
+
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -85,6 +95,16 @@ final class PostgresDialect implements Dialect {
             }
             return claimed;
         }
+    }
+
+    @Override
+    public PostgresForgetStatement forgetExpiredIn(String table) {
+        return new PostgresForgetStatement(table, EXPIRED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public PostgresForgetStatement forgetAbandonedIn(String table) {
+        return new PostgresForgetStatement(table, ABANDONED_BEFORE.formatted(table));
     }
 
     @Override

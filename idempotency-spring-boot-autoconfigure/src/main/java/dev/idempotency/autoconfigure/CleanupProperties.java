@@ -1,0 +1,46 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.retention.CleanupLimits;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings under {@code idempotency.cleanup}.
+ *
+ * @param enabled whether this application removes old rows
+ * @param interval time between two runs, or '-' for none
+ * @param initialDelay time from the start of the application to the first run
+ * @param batchSize how many rows a transaction removes at most
+ * @param rowsPerRun how many rows a run removes at most
+ * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
+ *     removed, or '-' for ever
+ */
+@ConfigurationProperties("idempotency.cleanup")
+public record CleanupProperties(
+        @DefaultValue("true") boolean enabled,
+        @DefaultValue("1m") DurationOrNever interval,
+        @DefaultValue("30s") Duration initialDelay,
+        @DefaultValue("1000") int batchSize,
+        @DefaultValue("500000") long rowsPerRun,
+        @DefaultValue("30d") DurationOrNever orphansAfter) {
+
+    private static final Duration SHORTEST_ORPHANS_AFTER = Duration.ofDays(1);
+
+    public CleanupProperties {
+        if (initialDelay.isNegative()) {
+            throw new IllegalArgumentException(
+                    "idempotency.cleanup.initial-delay must not be negative, but is " + initialDelay);
+        }
+        Duration idle = orphansAfter.duration();
+        if (idle != null && idle.compareTo(SHORTEST_ORPHANS_AFTER) < 0) {
+            throw new IllegalArgumentException(("idempotency.cleanup.orphans-after must be at least %s, but is %s: the"
+                            + " consumer may be in an application that shares this database and is down for a while")
+                    .formatted(SHORTEST_ORPHANS_AFTER, idle));
+        }
+    }
+
+    CleanupLimits limits() {
+        return new CleanupLimits(this.batchSize, this.rowsPerRun);
+    }
+}

@@ -1,0 +1,85 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupListener;
+import dev.idempotency.retention.CleanupSchedule;
+import dev.idempotency.retention.CleanupTask;
+import dev.idempotency.retention.ConsumerRetentions;
+import dev.idempotency.retention.ProcessedMessageCleanup;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.ForgettableMessages;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.ProcessedTable;
+import java.time.Duration;
+import java.util.Objects;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+
+/** Auto-configuration for the cleanup that forgets what has been remembered for long enough. */
+@AutoConfiguration(after = IdempotencyStoreAutoConfiguration.class, before = IdempotencyAutoConfiguration.class)
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
+@EnableConfigurationProperties({IdempotencyProperties.class, CleanupProperties.class})
+public final class IdempotencyCleanupAutoConfiguration {
+
+    @Bean
+    ConsumerRetentions idempotencyConsumerRetentions() {
+        return new ConsumerRetentions();
+    }
+
+    @Bean
+    ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
+            JdbcProcessedMessageStore store,
+            Dialect dialect,
+            ConsumerRetentions retentions,
+            IdempotencyProperties properties,
+            CleanupProperties cleanup) {
+        ForgettableMessages messages = new ForgettableMessages(
+                store.dataSource(),
+                dialect,
+                new ProcessedTable(properties.schema().name()));
+        return new ProcessedMessageCleanup(
+                messages, retentions, cleanup.orphansAfter().duration());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Cleanup idempotencyCleanup(
+            ObjectProvider<CleanupTask> tasks,
+            ObjectProvider<CleanupListener> listeners,
+            CleanupProperties properties) {
+        return new Cleanup(
+                tasks.orderedStream().toList(),
+                properties.limits(),
+                listeners.orderedStream().toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @Conditional(Scheduled.class)
+    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
+        Duration interval = Objects.requireNonNull(properties.interval().duration());
+        return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
+    }
+
+    /** Unless it is turned off in one of two ways. */
+    static final class Scheduled extends NoneNestedConditions {
+
+        Scheduled() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnProperty(name = "idempotency.cleanup.enabled", havingValue = "false")
+        static final class Disabled {}
+
+        @ConditionalOnProperty(name = "idempotency.cleanup.interval", havingValue = "-")
+        static final class WithoutInterval {}
+    }
+}

@@ -1,0 +1,55 @@
+package dev.idempotency.retention;
+
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes what may be forgotten, and tells how that goes.
+ *
+ * <p>{@link CleanupSchedule} runs it; with {@code idempotency.cleanup.interval=-} nobody does, and you may run it yourself.
+ * It fails for no reason: what goes wrong is in the run's report.
+ */
+public final class Cleanup {
+
+    private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
+
+    private final List<CleanupTask> tasks;
+    private final CleanupLimits limits;
+    private final List<CleanupListener> listeners;
+    private final CleanupLog log = new CleanupLog();
+    private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
+
+    public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupListener> listeners) {
+        this.tasks = List.copyOf(tasks);
+        this.limits = limits;
+        this.listeners = List.copyOf(listeners);
+    }
+
+    /** How it is doing. */
+    public CleanupStatus status() {
+        return this.status;
+    }
+
+    /** Removes what may be forgotten, up to the limits of a run. */
+    public CleanupRun run() {
+        return run(new CountDownLatch(1));
+    }
+
+    /** The same, ending after the present batch when {@code stop} is counted down. */
+    synchronized CleanupRun run(CountDownLatch stop) {
+        CleanupRun run = new CleanupRound(this.limits, stop, Clock.systemUTC()).run(this.tasks);
+        this.status = this.status.after(run);
+        this.log.cleanedUp(run);
+        for (CleanupListener listener : this.listeners) {
+            try {
+                listener.cleanedUp(run);
+            } catch (RuntimeException ex) {
+                logger.warn("{} failed and was ignored: the cleanup is not affected", listener, ex);
+            }
+        }
+        return run;
+    }
+}

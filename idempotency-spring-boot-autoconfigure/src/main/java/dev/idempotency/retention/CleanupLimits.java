@@ -1,0 +1,25 @@
+package dev.idempotency.retention;
+
+/**
+ * How much a cleanup may do.
+ *
+ * @param batchSize rows a transaction
+ * @param rowsPerRun rows a run, after which it ends though there be more
+ */
+public record CleanupLimits(int batchSize, long rowsPerRun) {
+
+    private static final int LARGEST_BATCH = 10_000;
+
+    public CleanupLimits {
+        if (batchSize < 1 || batchSize > LARGEST_BATCH) {
+            throw new IllegalArgumentException(
+                    "idempotency.cleanup.batch-size must be between 1 and %d, so that transactions stay small, but is %d"
+                            .formatted(LARGEST_BATCH, batchSize));
+        }
+        if (rowsPerRun < batchSize) {
+            throw new IllegalArgumentException(
+                    "idempotency.cleanup.rows-per-run must be at least idempotency.cleanup.batch-size (%d), but is %d"
+                            .formatted(batchSize, rowsPerRun));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package dev.idempotency.retention;
+
+import dev.idempotency.retention.CleanupTask.Backlog;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run while it lasts: a batch of every backlog in turn, so that a large one keeps no other waiting.
+ *
+ * <p>After each batch it rests for as long as the batch took. So the cleanup takes half of one connection's time at most,
+ * and less of a database that is busy.
+ */
+final class CleanupRound {
+
+    private static final long LONGEST_REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final CleanupLimits limits;
+    private final CountDownLatch stop;
+    private final Clock clock;
+    private final Deque<Turn> turns = new ArrayDeque<>();
+    private final Map<String, Long> deletedByTask = new HashMap<>();
+    private long deleted;
+    private @Nullable RuntimeException failure;
+
+    CleanupRound(CleanupLimits limits, CountDownLatch stop, Clock clock) {
+        this.limits = limits;
+        this.stop = stop;
+        this.clock = clock;
+    }
+
+    CleanupRun run(List<CleanupTask> tasks) {
+        Instant startedAt = this.clock.instant();
+        long start = System.nanoTime();
+        tasks.forEach(this::enqueue);
+        boolean mayGoOn = true;
+        while (mayGoOn && !this.turns.isEmpty()) {
+            mayGoOn = take(this.turns.remove());
+        }
+        boolean drained = this.turns.isEmpty() && this.failure == null;
+        Duration duration = Duration.ofNanos(System.nanoTime() - start);
+        return new CleanupRun(startedAt, duration, this.deletedByTask, drained, this.failure);
+    }
+
+    private void enqueue(CleanupTask task) {
+        this.deletedByTask.put(task.name(), 0L);
+        try {
+            task.backlogs().forEach(backlog -> this.turns.add(new Turn(task, backlog)));
+        } catch (RuntimeException ex) {
+            failed(task, ex);
+        }
+    }
+
+    /** Whether the run may go on after this turn. */
+    private boolean take(Turn turn) {
+        int limit = (int) Math.min(this.limits.batchSize(), this.limits.rowsPerRun() - this.deleted);
+        long start = System.nanoTime();
+        try {
+            int removed = turn.backlog().remove(limit);
+            this.deleted += removed;
+            this.deletedByTask.merge(turn.task().name(), (long) removed, Long::sum);
+            if (removed >= limit) {
+                this.turns.add(turn);
+            }
+        } catch (RuntimeException ex) {
+            failed(turn.task(), ex);
+        }
+        return this.deleted < this.limits.rowsPerRun() && !restedUntilStopped(System.nanoTime() - start);
+    }
+
+    /** What failed for one backlog of a task would fail for the others, after a time-out each; other tasks go on. */
+    private void failed(CleanupTask task, RuntimeException ex) {
+        if (this.failure == null) {
+            this.failure = ex;
+        } else {
+            this.failure.addSuppressed(ex);
+        }
+        this.turns.removeIf(turn -> turn.task() == task);
+    }
+
+    private boolean restedUntilStopped(long nanos) {
+        try {
+            return this.stop.await(Math.min(nanos, LONGEST_REST_NANOS), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    private record Turn(CleanupTask task, Backlog backlog) {}
+}

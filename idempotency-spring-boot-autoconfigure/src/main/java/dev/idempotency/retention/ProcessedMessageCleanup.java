@@ -1,0 +1,79 @@
+package dev.idempotency.retention;
+
+import dev.idempotency.store.ForgettableMessages;
+import dev.idempotency.store.Forgotten;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Forgets processed messages.
+ *
+ * <p>Those of a consumer of this application go when they are older than its retention, counted from its own last
+ * activity. Those of any other consumer, whose retention is not known here, are all kept until it has been idle for long
+ * enough to be taken for abandoned, and then all go.
+ */
+public final class ProcessedMessageCleanup implements CleanupTask {
+
+    private final ForgettableMessages messages;
+    private final ConsumerRetentions retentions;
+    private final @Nullable Duration orphansAfter;
+
+    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
+    public ProcessedMessageCleanup(
+            ForgettableMessages messages, ConsumerRetentions retentions, @Nullable Duration orphansAfter) {
+        this.messages = messages;
+        this.retentions = retentions;
+        this.orphansAfter = orphansAfter;
+    }
+
+    @Override
+    public String name() {
+        return "processed";
+    }
+
+    @Override
+    public List<Backlog> backlogs() {
+        List<Backlog> backlogs = new ArrayList<>();
+        Map<String, Duration> known = this.retentions.byConsumer();
+        known.forEach((consumer, retention) -> backlogs.add(
+                new Drain((from, limit) -> this.messages.forgetExpired(consumer, retention, from, limit))));
+        Duration idle = this.orphansAfter;
+        if (idle != null) {
+            this.messages.consumers().stream()
+                    .filter(consumer -> !known.containsKey(consumer))
+                    .map(consumer ->
+                            new Drain((from, limit) -> this.messages.forgetAbandoned(consumer, idle, from, limit)))
+                    .forEach(backlogs::add);
+        }
+        return backlogs;
+    }
+
+    /** Forgets messages, beginning with those of the given moment. */
+    @FunctionalInterface
+    private interface Forgetting {
+
+        Forgotten forget(Instant from, int limit);
+    }
+
+    /** Goes on where the last batch ended. */
+    private static final class Drain implements Backlog {
+
+        private final Forgetting forgetting;
+        private Instant from = ForgettableMessages.BEGINNING;
+
+        Drain(Forgetting forgetting) {
+            this.forgetting = forgetting;
+        }
+
+        @Override
+        public int remove(int limit) {
+            Forgotten forgotten = this.forgetting.forget(this.from, limit);
+            this.from = forgotten.upTo();
+            return forgotten.rows();
+        }
+    }
+}

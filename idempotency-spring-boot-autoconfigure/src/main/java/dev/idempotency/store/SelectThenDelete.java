@@ -1,0 +1,81 @@
+package dev.idempotency.store;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Locks the oldest rows that nobody else holds, then deletes them, for databases that cannot do both in one statement. */
+final class SelectThenDelete implements ForgetStatement {
+
+    private static final int IDS_PER_DELETE = 500;
+
+    private static final String SELECT = """
+            select message_id, processed_at
+            from %s
+            where consumer_id = ? and processed_at >= ? and processed_at < %s
+            order by processed_at
+            limit ?
+            for update skip locked
+            """;
+
+    private static final String DELETE = "delete from %s where consumer_id = ? and message_id in (%s)";
+
+    private final String table;
+    private final String select;
+
+    /** {@code cutoff} is an expression with two parameters: the consumer, and the age in seconds. */
+    SelectThenDelete(String table, String cutoff) {
+        this.table = table;
+        this.select = SELECT.formatted(table, cutoff);
+    }
+
+    @Override
+    public Forgotten execute(Connection connection, ForgetRequest request, int timeoutSeconds) throws SQLException {
+        List<String> ids = new ArrayList<>();
+        Instant upTo = lock(connection, request, timeoutSeconds, ids);
+        int rows = 0;
+        for (int from = 0; from < ids.size(); from += IDS_PER_DELETE) {
+            List<String> some = ids.subList(from, Math.min(from + IDS_PER_DELETE, ids.size()));
+            rows += delete(connection, request.consumer(), some, timeoutSeconds);
+        }
+        return new Forgotten(rows, upTo);
+    }
+
+    private Instant lock(Connection connection, ForgetRequest request, int timeoutSeconds, List<String> ids)
+            throws SQLException {
+        Instant upTo = request.from();
+        try (PreparedStatement statement = connection.prepareStatement(this.select)) {
+            statement.setQueryTimeout(timeoutSeconds);
+            statement.setString(1, request.consumer());
+            statement.setTimestamp(2, Timestamp.from(request.from()));
+            statement.setString(3, request.consumer());
+            statement.setLong(4, request.age().toSeconds());
+            statement.setInt(5, request.limit());
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    ids.add(rows.getString(1));
+                    upTo = rows.getTimestamp(2).toInstant();
+                }
+            }
+        }
+        return upTo;
+    }
+
+    private int delete(Connection connection, String consumer, List<String> ids, int timeoutSeconds)
+            throws SQLException {
+        String sql = DELETE.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1));
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setQueryTimeout(timeoutSeconds);
+            statement.setString(1, consumer);
+            for (int i = 0; i < ids.size(); i++) {
+                statement.setString(i + 2, ids.get(i));
+            }
+            return statement.executeUpdate();
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package dev.idempotency.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupListener;
+import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupSchedule;
+import dev.idempotency.retention.CleanupTask;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class IdempotencyCleanupAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    IdempotencyStoreAutoConfiguration.class,
+                    IdempotencyCleanupAutoConfiguration.class))
+            .withPropertyValues(
+                    "spring.datasource.url=jdbc:h2:mem:cleanup",
+                    "spring.datasource.generate-unique-name=false",
+                    "idempotency.schema.mode=none");
+
+    @Test
+    void theCleanupIsScheduledByDefault() {
+        this.runner.run(context -> {
+            assertThat(context).hasSingleBean(Cleanup.class);
+            assertThat(context.getBean(CleanupSchedule.class).isRunning()).isTrue();
+            CleanupProperties properties = context.getBean(CleanupProperties.class);
+            assertThat(properties.interval().duration()).isEqualTo(Duration.ofMinutes(1));
+            assertThat(properties.orphansAfter().duration()).isEqualTo(Duration.ofDays(30));
+            assertThat(properties.batchSize()).isEqualTo(1000);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"idempotency.cleanup.enabled=false", "idempotency.cleanup.interval=-"})
+    void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand(String property) {
+        this.runner
+                .withPropertyValues(property, "idempotency.schema.mode=migrate")
+                .run(context -> {
+                    assertThat(context).doesNotHaveBean(CleanupSchedule.class);
+                    assertThat(context.getBean(Cleanup.class).run().drained()).isTrue();
+                });
+    }
+
+    @Test
+    void whenTheLibraryIsTurnedOffThenThereIsNoCleanup() {
+        this.runner.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
+                .doesNotHaveBean(Cleanup.class));
+    }
+
+    @Test
+    void whenTheStoreIsTheUsersOwnThenItsCleanupIsToo() {
+        this.runner
+                .withBean(ProcessedMessageStore.class, () -> Mockito.mock(ProcessedMessageStore.class))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Cleanup.class));
+    }
+
+    @Test
+    void whenTheUserDefinesTheirOwnCleanupThenOursBacksOff() {
+        this.runner
+                .withBean(
+                        "theirs",
+                        Cleanup.class,
+                        () -> new Cleanup(
+                                List.of(),
+                                new CleanupProperties(
+                                                true,
+                                                DurationOrNever.valueOf("1m"),
+                                                Duration.ZERO,
+                                                1,
+                                                1,
+                                                DurationOrNever.valueOf("-"))
+                                        .limits(),
+                                List.of()))
+                .run(context -> assertThat(context).getBeanNames(Cleanup.class).containsExactly("theirs"));
+    }
+
+    @Test
+    void tasksAndListenersAreBeans() {
+        BlockingQueue<CleanupRun> heard = new LinkedBlockingQueue<>();
+        this.runner
+                .withBean(CleanupTask.class, OneRow::new)
+                .withBean(CleanupListener.class, () -> heard::add)
+                .withPropertyValues("idempotency.cleanup.initial-delay=0s", "idempotency.schema.mode=migrate")
+                .run(context -> {
+                    CleanupRun run = heard.poll(30, TimeUnit.SECONDS);
+                    assertThat(run).isNotNull();
+                    assertThat(run.deletedByTask()).isEqualTo(Map.of("processed", 0L, "one-row", 1L));
+                    assertThat(context.getBean(Cleanup.class).status().lastRun())
+                            .isEqualTo(run);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "interval, 0s, not a positive duration",
+        "interval, soon, 'soon'",
+        "initial-delay, -1s, must not be negative",
+        "batch-size, 0, batch-size must be between 1 and 10000",
+        "rows-per-run, 999, rows-per-run must be at least",
+        "orphans-after, 23h, orphans-after must be at least PT24H"
+    })
+    void aSettingThatMakesNoSenseFailsTheStartWithAReason(String name, String value, String reason) {
+        this.runner
+                .withPropertyValues("idempotency.cleanup." + name + "=" + value)
+                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(reason));
+    }
+
+    @Test
+    void orphansCanBeKeptForEver() {
+        this.runner.withPropertyValues("idempotency.cleanup.orphans-after=-").run(context -> assertThat(
+                        context.getBean(CleanupProperties.class).orphansAfter().duration())
+                .isNull());
+    }
+
+    private static final class OneRow implements CleanupTask {
+
+        @Override
+        public String name() {
+            return "one-row";
+        }
+
+        @Override
+        public List<Backlog> backlogs() {
+            return List.of(limit -> 1);
+        }
+    }
+}

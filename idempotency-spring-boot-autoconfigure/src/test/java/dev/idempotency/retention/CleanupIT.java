@@ -1,0 +1,198 @@
+package dev.idempotency.retention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** The cleanup of a running application, beside its listeners. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class CleanupIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final String topic = TestKafka.createTopic("cleanup", 1);
+    private final String group = TestKafka.uniqueName("group");
+    private final TestDatabase database = TestPostgres.createDatabase();
+    private TestApplication app;
+    private JdbcTemplate jdbc;
+
+    @BeforeAll
+    void startApplication() {
+        this.app = start(List.of(), Ledger.class);
+        this.jdbc = this.app.jdbc();
+    }
+
+    @AfterAll
+    void stopApplication() {
+        this.app.close();
+        this.database.close();
+    }
+
+    @Test
+    void everyConsumerRemembersForAsLongAsItSaysAndAnAbandonedOneUntilItsTime() {
+        given("patient", "patient-31", 31);
+        given("patient", "patient-8", 8);
+        given("ordinary", "ordinary-8", 8);
+        given("ordinary", "ordinary-6", 6);
+        given("gone", "gone-31", 31);
+        given("elsewhere", "elsewhere-31", 31);
+        given("elsewhere", "elsewhere-29", 29);
+        this.app.send(this.topic, "now", "activity");
+        awaitRemoved("patient-31", "ordinary-8", "gone-31");
+        assertThat(this.jdbc.queryForList("select message_id from idempotency_processed", String.class))
+                .contains("patient-8", "ordinary-6", "elsewhere-31", "elsewhere-29", "now");
+    }
+
+    @Test
+    void whatACleanupCannotDoTouchesNoListenerAndIsTriedAgain(CapturedOutput output) {
+        this.app.send(this.topic, "before", "before");
+        awaitCaughtUp();
+        refuseDeletes();
+        given("ordinary", "cannot-go", 8);
+        long failures = status().failures();
+        await().atMost(PATIENCE).until(() -> status().failures() >= failures + 3);
+        this.app.send(this.topic, "meanwhile", "processed as ever");
+        awaitCaughtUp();
+        assertThat(this.app.bean(Effects.class).counts()).containsEntry("processed as ever", 2);
+        assertThat(status().keepsUp()).isFalse();
+        this.jdbc.execute("drop trigger refuse_deletes on idempotency_processed");
+        awaitRemoved("cannot-go");
+        await().atMost(PATIENCE).until(() -> status().keepsUp());
+        assertThat(output.toString())
+                .containsOnlyOnce("Old rows could not be removed")
+                .contains("well again");
+    }
+
+    @Test
+    void aDatabaseThatWentAwayIsCleanedUpWhenItIsBack() {
+        this.app.send(this.topic, "activity", "before the outage");
+        awaitCaughtUp();
+        long failures = status().failures();
+        this.database.goAway();
+        await().atMost(PATIENCE).until(() -> status().failures() > failures);
+        this.database.comeBack();
+        await().atMost(PATIENCE).until(() -> status().keepsUp());
+        given("ordinary", "after-the-outage", 8);
+        awaitRemoved("after-the-outage");
+    }
+
+    @Test
+    void aRetentionOfLessThanAnHourFailsTheStart() {
+        assertThatThrownBy(() -> start(List.of("idempotency.retention=59m"), Ledger.class))
+                .hasMessageContaining("'ordinary' (Ledger.ordinary) would forget its messages after PT59M")
+                .hasMessageContaining("Raise idempotency.retention");
+    }
+
+    @Test
+    void twoRetentionsForOneConsumerFailTheStart() {
+        assertThatThrownBy(() -> start(List.of(), TwoMinds.class))
+                .hasMessageContaining("'two-minds'")
+                .hasMessageContaining("PT24H")
+                .hasMessageContaining("PT48H");
+    }
+
+    private TestApplication start(List<String> properties, Class<?>... classes) {
+        List<String> all = Stream.concat(
+                        Stream.of(
+                                "topic=" + this.topic,
+                                "group=" + this.group,
+                                "spring.datasource.hikari.connection-timeout=1000",
+                                "idempotency.cleanup.initial-delay=0s",
+                                "idempotency.cleanup.interval=100ms"),
+                        properties.stream())
+                .toList();
+        return TestApplication.start(this.database, all, classes);
+    }
+
+    private void awaitCaughtUp() {
+        this.app.awaitCaughtUp(this.group, this.topic);
+        this.app.awaitCaughtUp(this.group + "-patient", this.topic);
+    }
+
+    private CleanupStatus status() {
+        return this.app.bean(Cleanup.class).status();
+    }
+
+    private void awaitRemoved(String... ids) {
+        for (String id : ids) {
+            await("removal of " + id).atMost(PATIENCE).ignoreExceptions().until(() -> this.jdbc
+                    .queryForList("select message_id from idempotency_processed where message_id = ?", String.class, id)
+                    .isEmpty());
+        }
+    }
+
+    private void given(String consumer, String id, int daysAgo) {
+        this.jdbc.update("""
+                insert into idempotency_processed
+                    (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
+                values (?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0)
+                """, consumer, id, daysAgo);
+    }
+
+    private void refuseDeletes() {
+        this.jdbc.execute("""
+                create or replace function refuse_deletes() returns trigger language plpgsql as
+                $$ begin raise insufficient_privilege using message = 'permission denied'; end $$
+                """);
+        this.jdbc.execute("""
+                create trigger refuse_deletes before delete on idempotency_processed
+                for each statement execute function refuse_deletes()
+                """);
+    }
+
+    @Import(Effects.class)
+    static class Ledger {
+
+        private final Effects effects;
+
+        Ledger(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener("ordinary")
+        void ordinary(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-patient")
+        @IdempotentListener(consumer = "patient", retention = "30d")
+        void patient(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+
+    @KafkaListener(topics = "${topic}", groupId = "${group}-two-minds")
+    static class TwoMinds {
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "two-minds", retention = "1d")
+        void on(String payload) {}
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "two-minds", retention = "2d")
+        void on(Integer payload) {}
+    }
+}

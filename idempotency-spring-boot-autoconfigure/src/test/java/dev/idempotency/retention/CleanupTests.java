@@ -1,0 +1,160 @@
+package dev.idempotency.retention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
+
+@ExtendWith(OutputCaptureExtension.class)
+class CleanupTests {
+
+    private static final CleanupLimits LIMITS = new CleanupLimits(10, 1000);
+
+    private final List<String> protocol = new ArrayList<>();
+
+    @Test
+    void everyBacklogIsDrainedABatchOfEachInTurn() {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 25, 5);
+        CleanupRun run = cleanup(LIMITS, rows).run();
+        assertThat(rows.remaining()).containsExactly(0, 0);
+        assertThat(this.protocol).containsExactly("processed-0", "processed-1", "processed-0", "processed-0");
+        assertThat(run.drained()).isTrue();
+        assertThat(run.deleted()).isEqualTo(30);
+    }
+
+    @Test
+    void aRunEndsAtItsLimitAndSaysThatItDoesNotKeepUpOnceUntilItDoes(CapturedOutput output) {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 60);
+        Cleanup cleanup = cleanup(new CleanupLimits(10, 25), rows);
+        assertThat(cleanup.run().deleted()).isEqualTo(25);
+        assertThat(cleanup.run().deleted()).isEqualTo(25);
+        assertThat(cleanup.status().keepsUp()).isFalse();
+        assertThat(output.toString()).containsOnlyOnce("does not keep up").doesNotContain("well again");
+        assertThat(cleanup.run().deleted()).isEqualTo(10);
+        assertThat(cleanup.status().keepsUp()).isTrue();
+        assertThat(output.toString()).containsOnlyOnce("well again");
+    }
+
+    @Test
+    void theStatusAddsUpTheRuns() {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 12);
+        Cleanup cleanup = cleanup(LIMITS, rows, new RowsInMemory("inbox", this.protocol, 3));
+        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(null, 0, 0, 0));
+        assertThat(cleanup.status().keepsUp()).isTrue();
+        cleanup.run();
+        rows.failWith(new DataAccessResourceFailureException("down"));
+        cleanup.run();
+        rows.failWith(null);
+        rows.refill(4);
+        CleanupRun last = cleanup.run();
+        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(last, 3, 1, 19));
+        assertThat(last.deletedByTask()).isEqualTo(Map.of("processed", 4L, "inbox", 0L));
+        assertThat(last.duration()).isGreaterThan(Duration.ZERO);
+    }
+
+    @Test
+    void aTaskThatFailsIsLeftForThisRunAndKeepsNoOtherFromItsWork() {
+        RowsInMemory failing = new RowsInMemory("processed", this.protocol, 5, 5, 5);
+        failing.failWith(new DataAccessResourceFailureException("down"));
+        RowsInMemory working = new RowsInMemory("inbox", this.protocol, 12);
+        CleanupRun run = cleanup(LIMITS, failing, working).run();
+        assertThat(this.protocol).containsExactly("processed-0", "inbox-0", "inbox-0");
+        assertThat(working.remaining()).containsExactly(0);
+        assertThat(run.failed()).isTrue();
+        assertThat(run.drained()).isFalse();
+        assertThat(run.deleted()).isEqualTo(12);
+    }
+
+    @Test
+    void aTaskThatCannotSayWhatThereIsToDoIsAFailureToo() {
+        CleanupTask failing = new CleanupTask() {
+
+            @Override
+            public String name() {
+                return "processed";
+            }
+
+            @Override
+            public List<Backlog> backlogs() {
+                throw new DataAccessResourceFailureException("down");
+            }
+        };
+        RowsInMemory working = new RowsInMemory("inbox", this.protocol, 1);
+        assertThat(cleanup(LIMITS, failing, working).run().failure()).hasMessage("down");
+        assertThat(working.remaining()).containsExactly(0);
+    }
+
+    @Test
+    void aFailureIsLoggedOnceUntilItChanges(CapturedOutput output) {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
+        Cleanup cleanup = cleanup(LIMITS, rows);
+        rows.failWith(new DataAccessResourceFailureException("connection 1 refused"));
+        cleanup.run();
+        rows.failWith(new DataAccessResourceFailureException("connection 2 refused"));
+        cleanup.run();
+        assertThat(output).contains("connection 1 refused").doesNotContain("connection 2 refused");
+        rows.failWith(new PermissionDeniedDataAccessException("no grant", null));
+        cleanup.run();
+        cleanup.run();
+        assertThat(output.toString()).containsOnlyOnce("no grant");
+        rows.failWith(null);
+        cleanup.run();
+        cleanup.run();
+        assertThat(output.toString()).containsOnlyOnce("well again");
+        rows.failWith(new DataAccessResourceFailureException("connection 3 refused"));
+        cleanup.run();
+        assertThat(output).contains("connection 3 refused");
+    }
+
+    @Test
+    void listenersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
+        List<CleanupRun> heard = new ArrayList<>();
+        CleanupListener broken = run -> {
+            throw new IllegalStateException("broken listener");
+        };
+        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(broken, heard::add));
+        CleanupRun first = cleanup.run();
+        rows.failWith(new DataAccessResourceFailureException("down"));
+        CleanupRun second = cleanup.run();
+        assertThat(heard).containsExactly(first, second);
+        assertThat(output).contains("broken listener");
+    }
+
+    @Test
+    void aRunThatIsToldToStopEndsAfterItsBatch() {
+        RowsInMemory rows = new RowsInMemory("processed", this.protocol, 50);
+        CountDownLatch stopped = new CountDownLatch(0);
+        CleanupRun run = cleanup(LIMITS, rows).run(stopped);
+        assertThat(rows.remaining()).containsExactly(40);
+        assertThat(run.drained()).isFalse();
+    }
+
+    @Test
+    void limitsThatMakeNoSenseAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CleanupLimits(0, 10))
+                .withMessageContaining("batch-size")
+                .withMessageContaining("is 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CleanupLimits(10_001, 100_000))
+                .withMessageContaining("10001");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new CleanupLimits(100, 99))
+                .withMessageContaining("rows-per-run");
+    }
+
+    private static Cleanup cleanup(CleanupLimits limits, CleanupTask... tasks) {
+        return new Cleanup(List.of(tasks), limits, List.of());
+    }
+}

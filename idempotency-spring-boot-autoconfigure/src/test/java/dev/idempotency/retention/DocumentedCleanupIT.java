@@ -1,0 +1,115 @@
+package dev.idempotency.retention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.store.Dialects;
+import dev.idempotency.store.ProcessedTable;
+import dev.idempotency.store.Schema;
+import dev.idempotency.store.SchemaMode;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** The SQL for pg_cron, as it stands in the documentation, with a stand-in for the extension that keeps the command. */
+class DocumentedCleanupIT {
+
+    private static final Pattern SQL_BLOCK = Pattern.compile("```sql\\n(.*?)```", Pattern.DOTALL);
+
+    @Test
+    void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
+            new Schema(dataSource, Dialects.of(dataSource), new ProcessedTable(null), SchemaMode.MIGRATE)
+                    .afterPropertiesSet();
+            JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+            fill(jdbc);
+            String command = scheduledCommand(jdbc, documentedSql());
+
+            assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
+                    .contains("idempotency_processed_cleanup", "Tid Scan")
+                    .doesNotContain("Seq Scan on idempotency_processed");
+            // Older than 7 days; for billing, than 30.
+            assertThat(jdbc.update(command)).isEqualTo(3 + 10_000);
+            assertThat(remaining(jdbc, "mailing")).containsExactly("mailing-6", "mailing-0");
+            assertThat(remaining(jdbc, "billing")).containsExactly("billing-29", "billing-8", "billing-0");
+            assertThat(remaining(jdbc, "down")).containsExactly("down-46", "down-40");
+            assertThat(jdbc.update(command)).isEqualTo(10_000);
+        }
+    }
+
+    private static void fill(JdbcTemplate jdbc) {
+        String insert = """
+                insert into idempotency_processed
+                    (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
+                """;
+        jdbc.update(insert + """
+                select 'busy', n::text, current_timestamp - (n / 2000) * interval '1 day', 'topic', 0, n
+                from generate_series(0, 100000) as n
+                """);
+        for (String row : List.of(
+                "mailing-9",
+                "mailing-8",
+                "mailing-6",
+                "mailing-0",
+                "billing-31",
+                "billing-29",
+                "billing-8",
+                "billing-0",
+                "down-46",
+                "down-40")) {
+            String[] parts = row.split("-");
+            jdbc.update(
+                    insert + "values (?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0)",
+                    parts[0],
+                    row,
+                    Integer.valueOf(parts[1]));
+        }
+        jdbc.execute("analyze idempotency_processed");
+    }
+
+    private static String scheduledCommand(JdbcTemplate jdbc, String sql) {
+        jdbc.execute("create schema cron");
+        jdbc.execute("create function cron.schedule(name text, schedule text, command text) returns text"
+                + " language sql as 'select command'");
+        return jdbc.queryForList(sql, String.class).get(0);
+    }
+
+    private static List<String> remaining(JdbcTemplate jdbc, String consumer) {
+        return jdbc.queryForList(
+                "select message_id from idempotency_processed where consumer_id = ? order by processed_at",
+                String.class,
+                consumer);
+    }
+
+    /** The one block in the documents at the project's root that schedules a job. */
+    private static String documentedSql() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(".."))) {
+            List<String> blocks = files.filter(file -> file.toString().endsWith(".md"))
+                    .flatMap(file -> SQL_BLOCK.matcher(read(file)).results().map(MatchResult::group))
+                    .filter(block -> block.contains("cron.schedule("))
+                    .toList();
+            assertThat(blocks).as("SQL for pg_cron in the documentation").hasSize(1);
+            String block = blocks.get(0);
+            return block.substring("```sql\n".length(), block.length() - "```".length());
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package dev.idempotency.retention;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Dialects;
+import dev.idempotency.store.ForgettableMessages;
+import dev.idempotency.store.ProcessedTable;
+import dev.idempotency.store.Schema;
+import dev.idempotency.store.SchemaMode;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** Several instances of an application clean up at once. */
+class SharedCleanupIT {
+
+    private static final int INSTANCES = 3;
+    private static final ProcessedTable TABLE = new ProcessedTable(null);
+
+    private final CyclicBarrier allAtWork = new CyclicBarrier(INSTANCES);
+
+    @Test
+    void instancesShareTheWorkAndDoNoneOfItTwice() {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
+            Dialect dialect = Dialects.of(dataSource);
+            new Schema(dataSource, dialect, TABLE, SchemaMode.MIGRATE).afterPropertiesSet();
+            JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+            jdbc.update("""
+                    insert into idempotency_processed
+                        (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
+                    select 'consumer-' || n % 2, n::text, current_timestamp - (n % 10) * interval '2 days', 'topic', 0, n
+                    from generate_series(1, 50000) as n
+                    """);
+            List<CompletableFuture<CleanupRun>> runs = Stream.generate(() -> instance(dataSource, dialect))
+                    .limit(INSTANCES)
+                    .map(cleanup -> CompletableFuture.supplyAsync(cleanup::run, task -> new Thread(task).start()))
+                    .toList();
+            assertThat(runs).map(CompletableFuture::join).allSatisfy(run -> {
+                assertThat(run.failure()).isNull();
+                assertThat(run.drained()).isTrue();
+                assertThat(run.deleted()).isPositive();
+            });
+            assertThat(runs.stream().mapToLong(run -> run.join().deleted()).sum())
+                    .isEqualTo(30_000);
+            assertThat(jdbc.queryForObject("select count(*) from idempotency_processed", Integer.class))
+                    .isEqualTo(20_000);
+        }
+    }
+
+    private Cleanup instance(DataSource dataSource, Dialect dialect) {
+        ConsumerRetentions retentions = new ConsumerRetentions();
+        for (String consumer : List.of("consumer-0", "consumer-1")) {
+            retentions.observe(new ConsumerDescription(
+                    consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)));
+        }
+        CleanupTask task = new ProcessedMessageCleanup(
+                new ForgettableMessages(dataSource, dialect, TABLE), retentions, Duration.ofDays(30));
+        return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
+    }
+
+    /** Begins when all instances have come as far. */
+    private final class Together implements CleanupTask {
+
+        private final CleanupTask task;
+
+        Together(CleanupTask task) {
+            this.task = task;
+        }
+
+        @Override
+        public String name() {
+            return this.task.name();
+        }
+
+        @Override
+        public List<Backlog> backlogs() {
+            List<Backlog> backlogs = this.task.backlogs();
+            try {
+                SharedCleanupIT.this.allAtWork.await();
+            } catch (Exception ex) {
+                throw new IllegalStateException(ex);
+            }
+            return backlogs;
+        }
+    }
+}
