@@ -1,0 +1,17 @@
+package dev.idempotency.store;
+
+import dev.idempotency.testing.TestMariaDb;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Assumptions;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+class MariaDbForgettingIT extends ForgettingContract {
+
+    @Override
+    DataSource createDataSource() {
+        Optional<String> url = TestMariaDb.createDatabase();
+        Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
+        return new DriverManagerDataSource(url.orElseThrow());
+    }
+}
