@@ -20,6 +20,15 @@ public final class MessageIdResolver {
     }
 
     /**
+     * The id under which a consumer's message with this key is stored.
+     *
+     * @throws InvalidMessageKeyException if no message can have this key
+     */
+    public static MessageId idOf(String consumer, String key) {
+        return new MessageId(consumer, KeyText.stored(key));
+    }
+
+    /**
      * Identifies a message.
      *
      * @return its id, or {@code null} if it has no key and is to be processed all the same
@@ -30,7 +39,7 @@ public final class MessageIdResolver {
         try {
             String key = this.source.keyOf(message);
             if (key != null && !key.isBlank()) {
-                return new MessageId(this.consumer, KeyText.stored(key));
+                return idOf(this.consumer, key);
             }
         } catch (InvalidMessageKeyException ex) {
             throw new InvalidMessageKeyException(

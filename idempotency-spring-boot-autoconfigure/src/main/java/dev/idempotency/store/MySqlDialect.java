@@ -18,6 +18,12 @@ final class MySqlDialect implements Dialect {
             values (?, ?, ?, ?, ?)
             """;
 
+    private static final String ROW_ESTIMATE = """
+            select table_rows
+            from information_schema.tables
+            where table_name = '%s' and table_schema = %s
+            """;
+
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
@@ -41,6 +47,11 @@ final class MySqlDialect implements Dialect {
     @Override
     public ClaimStatement claimIn(String table) {
         return new SingleRowClaims(CLAIM.formatted(table), statement -> statement.executeUpdate() == 1);
+    }
+
+    @Override
+    public String rowEstimateOf(ProcessedTable table) {
+        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("database()"));
     }
 
     @Override
