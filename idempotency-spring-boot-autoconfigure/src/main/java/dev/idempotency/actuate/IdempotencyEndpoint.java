@@ -19,7 +19,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * Actuator endpoint: consumers, what became of their messages, and single messages.
  *
  * <p>A consumer and a message are named in the path ({@code /idempotency/billing/4711}) or, whatever their characters,
- * by the parameters {@code consumer} and {@code messageId}. Web servers refuse some characters in paths and fold others.
+ * by the parameters {@code consumer} and {@code messageId}: web servers refuse some characters in paths and fold others.
  *
  * <p>A message can be forgotten, so that it is processed when it comes again, once
  * {@code management.endpoint.idempotency.access} is {@code unrestricted}.
@@ -52,8 +52,9 @@ public final class IdempotencyEndpoint {
 
     /** One consumer, or one message, named by the path. */
     @ReadOperation
-    public @Nullable Object readPath(@Selector(match = Selector.Match.ALL_REMAINING) String[] path) {
-        MessagePath named = MessagePath.of(path, this.reports.consumers());
+    public @Nullable Object readPath(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path, @Nullable String messageId) {
+        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
         return read(named.consumer(), named.messageId());
     }
 
@@ -87,8 +88,10 @@ public final class IdempotencyEndpoint {
     /** Forgets a message named by the path. */
     @DeleteOperation
     public WebEndpointResponse<Void> forgetPath(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] path, SecurityContext security) {
-        MessagePath named = MessagePath.of(path, this.reports.consumers());
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
+            @Nullable String messageId,
+            SecurityContext security) {
+        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
         if (named.messageId() == null) {
             throw new InvalidEndpointRequestException(
                     "A consumer cannot be forgotten as a whole: name a message", "Missing message id");

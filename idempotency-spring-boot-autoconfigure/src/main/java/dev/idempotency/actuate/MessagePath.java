@@ -15,8 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 record MessagePath(String consumer, @Nullable String messageId) {
 
-    static MessagePath of(String[] segments, Collection<String> consumers) {
+    /** Reads a path; if the id is given apart, all of the path is the consumer. */
+    static MessagePath of(String[] segments, @Nullable String messageId, Collection<String> consumers) {
         String path = String.join("/", segments);
+        if (messageId != null) {
+            return new MessagePath(path, messageId);
+        }
         String consumer = consumers.stream()
                 .filter(name -> path.equals(name) || path.startsWith(name + "/"))
                 .max(Comparator.comparingInt(String::length))

@@ -1,11 +1,9 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -40,16 +38,10 @@ final class ProcessedMessages {
         return this.store.forget(id);
     }
 
-    /** What a producer's key is stored as comes first; then the text itself, which may be a digest taken from a log. */
     private static Set<MessageId> ids(String consumer, String key) {
         try {
-            Set<MessageId> ids = new LinkedHashSet<>();
-            ids.add(MessageIdResolver.idOf(consumer, key));
-            if (key.length() <= MessageId.MAX_VALUE_LENGTH) {
-                ids.add(new MessageId(consumer, key));
-            }
-            return ids;
-        } catch (InvalidMessageKeyException | IllegalArgumentException ex) {
+            return MessageIdResolver.idsNamed(consumer, key);
+        } catch (IllegalArgumentException ex) {
             throw new InvalidEndpointRequestException(
                     "No message can have this id: " + ex.getMessage(), "No message can have this id");
         }
