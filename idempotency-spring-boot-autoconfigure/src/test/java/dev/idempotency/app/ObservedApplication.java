@@ -53,6 +53,7 @@ public final class ObservedApplication implements AutoCloseable {
                         "management.endpoint.health.show-details=always",
                         "management.endpoint.idempotency.access=unrestricted",
                         "idempotency.observe.store-interval=50ms",
+                        "idempotency.cleanup.enabled=false",
                         "billing.topic=" + this.billingTopic,
                         "billing.group=" + this.billingGroup,
                         "stock.topic=" + this.stockTopic,
