@@ -54,6 +54,7 @@ public final class ObservedApplication implements AutoCloseable {
                         "management.endpoint.idempotency.access=unrestricted",
                         "idempotency.observe.store-interval=50ms",
                         "idempotency.cleanup.enabled=false",
+                        "idempotency.claim.timeout=3s",
                         "billing.topic=" + this.billingTopic,
                         "billing.group=" + this.billingGroup,
                         "stock.topic=" + this.stockTopic,

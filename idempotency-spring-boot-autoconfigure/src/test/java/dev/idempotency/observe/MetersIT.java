@@ -15,6 +15,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 @ExtendWith(ObservedApplication.Shared.class)
 class MetersIT {
@@ -54,6 +56,27 @@ class MetersIT {
                 .isEqualTo(1);
         assertThat(billing(after, "idempotency_dedup_age_seconds_count")
                         - billing(before, "idempotency_dedup_age_seconds_count"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aClaimThatWaitsTooLongIsTimedAsATimeoutAndItsMessageFails() {
+        PrometheusScrape before = PrometheusScrape.of(this.app);
+        String id = unique();
+        PlatformTransactionManager transactions = this.app.application().bean(PlatformTransactionManager.class);
+        new TransactionTemplate(transactions).executeWithoutResult(status -> {
+            this.app.application().jdbc().update("""
+                    insert into idempotency_processed
+                        (consumer_id, message_id, record_topic, record_partition, record_offset)
+                    values (?, ?, 'bills', 0, 0)
+                    """, BILLING, id);
+            this.app.bill(id, "held elsewhere");
+            status.setRollbackOnly();
+        });
+        PrometheusScrape after = PrometheusScrape.of(this.app);
+        assertThat(difference(before, after, "idempotency_claim_seconds_count", "result", "timeout"))
+                .isEqualTo(1);
+        assertThat(difference(before, after, "idempotency_messages_total", "outcome", "failed"))
                 .isEqualTo(1);
     }
 
