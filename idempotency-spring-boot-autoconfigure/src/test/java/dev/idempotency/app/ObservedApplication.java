@@ -100,6 +100,10 @@ public final class ObservedApplication implements AutoCloseable {
         return this.stockTopic;
     }
 
+    public String plainTopic() {
+        return this.plainTopic;
+    }
+
     /** The default name of a consumer: it has a slash in it. */
     public String stockConsumer() {
         return this.stockGroup + "/Listeners.stock";
