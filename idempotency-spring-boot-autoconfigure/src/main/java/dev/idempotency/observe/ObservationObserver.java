@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the outcome into the observation that is current while the listener runs, and so into its span.
  *
- * <p>That observation is Spring Kafka's, which it also makes a timer of. All values are of high cardinality, which reach
- * spans and no meters: a tag that some listeners have and others have not would make Prometheus refuse the timers of
- * either.
+ * <p>That observation is Spring Kafka's, which makes a timer of it, too. All values are of high cardinality, so that they
+ * reach its span and leave the tags of its timer alone: those are not ours to change.
  */
 public final class ObservationObserver implements IdempotencyObserver {
 

@@ -36,10 +36,8 @@ public final class ObservedApplication implements AutoCloseable {
     private final HttpClient http = HttpClient.newHttpClient();
     private final String billingTopic = TestKafka.createTopic("billing", 1);
     private final String stockTopic = TestKafka.createTopic("stock", 1);
-    private final String plainTopic = TestKafka.createTopic("plain", 1);
     private final String billingGroup = TestKafka.uniqueName("billing");
     private final String stockGroup = TestKafka.uniqueName("stock");
-    private final String plainGroup = TestKafka.uniqueName("plain");
     private final TestApplication application;
 
     private ObservedApplication() {
@@ -58,9 +56,7 @@ public final class ObservedApplication implements AutoCloseable {
                         "billing.topic=" + this.billingTopic,
                         "billing.group=" + this.billingGroup,
                         "stock.topic=" + this.stockTopic,
-                        "stock.group=" + this.stockGroup,
-                        "plain.topic=" + this.plainTopic,
-                        "plain.group=" + this.plainGroup),
+                        "stock.group=" + this.stockGroup),
                 Listeners.class);
     }
 
@@ -86,22 +82,12 @@ public final class ObservedApplication implements AutoCloseable {
         this.application.awaitCaughtUp(this.stockGroup, this.stockTopic);
     }
 
-    /** Sends to a listener that is not protected. */
-    public void plain(String payload) {
-        this.application.send(this.plainTopic, null, payload);
-        this.application.awaitCaughtUp(this.plainGroup, this.plainTopic);
-    }
-
     public String billingTopic() {
         return this.billingTopic;
     }
 
     public String stockTopic() {
         return this.stockTopic;
-    }
-
-    public String plainTopic() {
-        return this.plainTopic;
     }
 
     /** The default name of a consumer: it has a slash in it. */
@@ -188,11 +174,6 @@ public final class ObservedApplication implements AutoCloseable {
         @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}")
         @IdempotentListener
         void stock(String payload) {
-            this.effects.happen(payload);
-        }
-
-        @KafkaListener(topics = "${plain.topic}", groupId = "${plain.group}")
-        void plain(String payload) {
             this.effects.happen(payload);
         }
 

@@ -170,18 +170,6 @@ class MetersIT {
                         .noneMatch(keyValue -> keyValue.getKey().startsWith("idempotency")));
     }
 
-    @Test
-    void protectedAndOtherListenersKeepTheirTimersInPrometheus() {
-        this.app.bill(unique(), "protected");
-        this.app.plain("not protected");
-        Awaitility.await().untilAsserted(() -> assertThat(
-                        PrometheusScrape.of(this.app)
-                                .series("spring_kafka_listener_seconds_count", Map.of("error", "none"))
-                                .stream()
-                                .map(series -> series.labels().get("messaging_source_name")))
-                .contains(this.app.billingTopic(), this.app.plainTopic()));
-    }
-
     private static String value(Observation.Context context, String key) {
         return context.getHighCardinalityKeyValue(key) != null
                 ? context.getHighCardinalityKeyValue(key).getValue()
