@@ -157,7 +157,7 @@ class ArchitectureTests {
                 .whereLayer("retention")
                 .mayOnlyAccessLayers("api", "store", "observe")
                 .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "listener", "store", "retention", "observe")
+                .mayOnlyAccessLayers("api", "listener", "key", "store", "retention", "observe")
                 .whereLayer("check")
                 .mayOnlyAccessLayers("api", "listener", "key", "store")
                 .whereLayer("autoconfigure")

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.observe.CleanupObserver;
 import dev.idempotency.retention.Cleanup;
-import dev.idempotency.retention.CleanupListener;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ConsumerRetentions;
@@ -53,12 +53,12 @@ public final class IdempotencyCleanupAutoConfiguration {
     @ConditionalOnMissingBean
     Cleanup idempotencyCleanup(
             ObjectProvider<CleanupTask> tasks,
-            ObjectProvider<CleanupListener> listeners,
+            ObjectProvider<CleanupObserver> observers,
             CleanupProperties properties) {
         return new Cleanup(
                 tasks.orderedStream().toList(),
                 properties.limits(),
-                listeners.orderedStream().toList());
+                observers.orderedStream().toList());
     }
 
     @Bean

@@ -4,6 +4,9 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Gives the messages of one consumer their identity. */
@@ -17,6 +20,26 @@ public final class MessageIdResolver {
         this.consumer = consumer;
         this.source = source;
         this.onMissing = onMissing;
+    }
+
+    /**
+     * Ids under which a message may be stored that somebody names by this text: the key that its producer gave it, in a
+     * header or elsewhere, or what was made of it here and stands in a log.
+     *
+     * @throws IllegalArgumentException if the text is blank, or no consumer can have this name
+     */
+    public static Set<MessageId> idsNamed(String consumer, String text) {
+        Set<MessageId> ids = new LinkedHashSet<>();
+        ids.add(new MessageId(consumer, KeyText.stored(HeaderText.of(text.getBytes(StandardCharsets.UTF_8)))));
+        try {
+            ids.add(new MessageId(consumer, KeyText.stored(text)));
+            if (text.length() <= MessageId.MAX_VALUE_LENGTH) {
+                ids.add(new MessageId(consumer, text));
+            }
+        } catch (InvalidMessageKeyException ex) {
+            // Only a header can hold such a text.
+        }
+        return ids;
     }
 
     /**

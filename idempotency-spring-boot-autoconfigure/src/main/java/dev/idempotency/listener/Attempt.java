@@ -48,17 +48,27 @@ final class Attempt implements ListenerTransaction.Work {
 
     @Override
     public @Nullable Object run() throws Throwable {
-        long start = System.nanoTime();
-        Admission answer = Admission.request(this.candidates, this.definition.store());
+        Admission answer = claim();
         this.admission = answer;
-        this.definition
-                .observer()
-                .claimAnswered(answer.positions().length, answer.duplicates().size(), System.nanoTime() - start);
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.acknowledge();
             return this.definition.resultWhenSkipped();
         }
         return callListener(answer.positions());
+    }
+
+    private Admission claim() {
+        ConsumerObserver observer = this.definition.observer();
+        long start = System.nanoTime();
+        try {
+            Admission answer = Admission.request(this.candidates, this.definition.store());
+            observer.claimAnswered(
+                    answer.positions().length, answer.duplicates().size(), System.nanoTime() - start);
+            return answer;
+        } catch (RuntimeException ex) {
+            observer.claimFailed(ex, System.nanoTime() - start);
+            throw ex;
+        }
     }
 
     private @Nullable Object callListener(int[] positions) throws Throwable {
@@ -97,7 +107,9 @@ final class Attempt implements ListenerTransaction.Work {
 
     private void tellCommitted(long nanos) {
         ConsumerObserver observer = this.definition.observer();
-        observer.committed(nanos);
+        if (positions().length > 0) {
+            observer.committed(nanos);
+        }
         for (int position : positions()) {
             Candidate candidate = this.candidates.get(position);
             if (candidate.id() != null) {

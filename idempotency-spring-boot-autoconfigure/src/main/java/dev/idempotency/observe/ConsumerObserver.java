@@ -17,6 +17,9 @@ public interface ConsumerObserver {
     /** A claim has been answered: how many messages were free, how many were not, and how long it took. */
     default void claimAnswered(int claimed, int duplicates, long nanos) {}
 
+    /** A claim has not been answered: it waited too long for another transaction, or the database failed. */
+    default void claimFailed(RuntimeException reason, long nanos) {}
+
     /** A message's effects have been committed. */
     default void processed(MessageId id, RecordCoordinates coordinates) {}
 
@@ -29,6 +32,6 @@ public interface ConsumerObserver {
     /** Messages were rolled back, and come again or go to the recoverer. */
     default void failed(int messages) {}
 
-    /** A transaction, from its claim to its commit, has taken this long. */
+    /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}
 }

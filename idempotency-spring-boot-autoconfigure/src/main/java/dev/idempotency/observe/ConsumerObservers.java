@@ -24,12 +24,26 @@ public final class ConsumerObservers implements ConsumerObserver {
             return NO_OP;
         }
         return new ConsumerObservers(
-                factories.stream().map(factory -> factory.observe(consumer)).toList());
+                factories.stream().map(factory -> introduce(factory, consumer)).toList());
+    }
+
+    private static ConsumerObserver introduce(IdempotencyObserver factory, ConsumerDescription consumer) {
+        try {
+            return factory.observe(consumer);
+        } catch (RuntimeException ex) {
+            logger.warn("{} does not observe consumer '{}': messages are not affected", factory, consumer.name(), ex);
+            return NO_OP;
+        }
     }
 
     @Override
     public void claimAnswered(int claimed, int duplicates, long nanos) {
         tell(observer -> observer.claimAnswered(claimed, duplicates, nanos));
+    }
+
+    @Override
+    public void claimFailed(RuntimeException reason, long nanos) {
+        tell(observer -> observer.claimFailed(reason, nanos));
     }
 
     @Override

@@ -1,10 +1,10 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.observe.CleanupObserver;
+import dev.idempotency.observe.CleanupObservers;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Removes what may be forgotten, and tells how that goes.
@@ -14,18 +14,16 @@ import org.slf4j.LoggerFactory;
  */
 public final class Cleanup {
 
-    private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
-
     private final List<CleanupTask> tasks;
     private final CleanupLimits limits;
-    private final List<CleanupListener> listeners;
+    private final CleanupObserver observer;
     private final CleanupLog log = new CleanupLog();
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
 
-    public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupListener> listeners) {
+    public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupObserver> observers) {
         this.tasks = List.copyOf(tasks);
         this.limits = limits;
-        this.listeners = List.copyOf(listeners);
+        this.observer = new CleanupObservers(observers);
     }
 
     /** How it is doing. */
@@ -43,12 +41,10 @@ public final class Cleanup {
         CleanupRun run = new CleanupRound(this.limits, stop, Clock.systemUTC()).run(this.tasks);
         this.status = this.status.after(run);
         this.log.cleanedUp(run);
-        for (CleanupListener listener : this.listeners) {
-            try {
-                listener.cleanedUp(run);
-            } catch (RuntimeException ex) {
-                logger.warn("{} failed and was ignored: the cleanup is not affected", listener, ex);
-            }
+        if (run.failure() != null) {
+            this.observer.cleanupFailed(run.failure());
+        } else {
+            this.observer.cleanupRan(run.duration(), run.deleted(), run.drained());
         }
         return run;
     }

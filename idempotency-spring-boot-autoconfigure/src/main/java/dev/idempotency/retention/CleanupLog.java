@@ -5,7 +5,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
 /** Says how the cleanup is doing, once whenever that changes. */
-final class CleanupLog implements CleanupListener {
+final class CleanupLog {
 
     private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
 
@@ -14,8 +14,7 @@ final class CleanupLog implements CleanupListener {
 
     private String state = WELL;
 
-    @Override
-    public void cleanedUp(CleanupRun run) {
+    void cleanedUp(CleanupRun run) {
         logger.debug("{}", run);
         String before = this.state;
         this.state = stateOf(run);

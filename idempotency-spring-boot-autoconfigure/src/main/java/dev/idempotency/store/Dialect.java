@@ -1,6 +1,7 @@
 package dev.idempotency.store;
 
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one database claims messages, and forgets them.
@@ -29,6 +30,11 @@ public interface Dialect {
      * and nothing of one that has processed any since.
      */
     ForgetStatement forgetAbandonedIn(String table);
+
+    /** The query for an estimate of the table's rows that reads none of them; {@code null} if there is none. */
+    default @Nullable String rowEstimateOf(ProcessedTable table) {
+        return null;
+    }
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);

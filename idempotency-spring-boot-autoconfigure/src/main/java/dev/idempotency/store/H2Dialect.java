@@ -24,6 +24,12 @@ final class H2Dialect implements Dialect {
                 having max(processed_at) < current_timestamp - cast(? as bigint) * interval '1' second)
             """;
 
+    private static final String ROW_ESTIMATE = """
+            select row_count_estimate
+            from information_schema.tables
+            where lower(table_name) = '%s' and table_schema = %s
+            """;
+
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -62,6 +68,11 @@ final class H2Dialect implements Dialect {
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
         return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public String rowEstimateOf(ProcessedTable table) {
+        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("current_schema"));
     }
 
     @Override

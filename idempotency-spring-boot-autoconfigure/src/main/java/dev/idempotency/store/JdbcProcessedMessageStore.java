@@ -4,6 +4,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.observe.StoreStatistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -49,6 +50,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate jdbc;
+    private final TableStatistics statistics;
 
     public JdbcProcessedMessageStore(
             DataSource dataSource, Dialect dialect, ProcessedTable table, Duration claimTimeout) {
@@ -59,6 +61,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
+        this.statistics = new TableStatistics(this.jdbc, dialect, table);
     }
 
     /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
@@ -166,5 +169,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public boolean forget(MessageId id) {
         return this.jdbc.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+    }
+
+    @Override
+    public StoreStatistics statistics(Collection<String> consumers) {
+        return this.statistics.read(consumers);
     }
 }

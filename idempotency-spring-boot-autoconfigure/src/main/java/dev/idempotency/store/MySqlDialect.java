@@ -27,6 +27,12 @@ final class MySqlDialect implements Dialect {
                 having max(processed_at) < current_timestamp(6) - interval ? second)
             """;
 
+    private static final String ROW_ESTIMATE = """
+            select table_rows
+            from information_schema.tables
+            where table_name = '%s' and table_schema = %s
+            """;
+
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
@@ -60,6 +66,11 @@ final class MySqlDialect implements Dialect {
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
         return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public String rowEstimateOf(ProcessedTable table) {
+        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("database()"));
     }
 
     @Override

@@ -42,6 +42,13 @@ final class PostgresDialect implements Dialect {
                 having max(processed_at) < current_timestamp - ? * interval '1 second')
             """;
 
+    /** The higher of what the last analysis counted and what has come and gone since the server's start. */
+    private static final String ROW_ESTIMATE = """
+            select greatest(reltuples::bigint, pg_stat_get_live_tuples(oid), 0)
+            from pg_class
+            where oid = to_regclass('%s')
+            """;
+
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -105,6 +112,11 @@ final class PostgresDialect implements Dialect {
     @Override
     public PostgresForgetStatement forgetAbandonedIn(String table) {
         return new PostgresForgetStatement(table, ABANDONED_BEFORE.formatted(table));
+    }
+
+    @Override
+    public String rowEstimateOf(ProcessedTable table) {
+        return ROW_ESTIMATE.formatted(table.quotedWith(identifierQuote()));
     }
 
     @Override

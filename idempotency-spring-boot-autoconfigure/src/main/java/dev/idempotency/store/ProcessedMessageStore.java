@@ -1,6 +1,7 @@
 package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.observe.StoreStatistics;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -42,4 +43,14 @@ public interface ProcessedMessageStore {
      * @return whether it had been known
      */
     boolean forget(MessageId id);
+
+    /**
+     * Says how much is remembered, without reading it: asked once a minute, for gauges and reports.
+     *
+     * @param consumers consumers whose oldest message is asked for
+     * @return what is known; by default, nothing
+     */
+    default StoreStatistics statistics(Collection<String> consumers) {
+        return StoreStatistics.UNKNOWN;
+    }
 }

@@ -29,4 +29,9 @@ public record ProcessedTable(@Nullable String schema) {
     String quotedWith(String quote) {
         return (this.schema != null) ? quote + this.schema + quote + "." + NAME : NAME;
     }
+
+    /** The schema's name as a text in SQL, or the expression for the one that connections begin in. */
+    String schemaOr(String current) {
+        return (this.schema != null) ? "'" + this.schema + "'" : current;
+    }
 }

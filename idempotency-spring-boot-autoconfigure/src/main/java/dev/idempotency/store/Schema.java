@@ -53,6 +53,11 @@ public final class Schema implements InitializingBean {
         }
     }
 
+    /** Names of the scripts that the database lacks; none when it is at the expected version. */
+    public List<String> missing() {
+        return missingScripts().stream().map(SchemaScript::file).toList();
+    }
+
     /** The scripts that have not been run on the database; none when all is well. */
     private List<SchemaScript> missingScripts() {
         JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);

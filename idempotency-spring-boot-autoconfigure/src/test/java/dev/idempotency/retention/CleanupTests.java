@@ -3,6 +3,8 @@ package dev.idempotency.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.idempotency.observe.CleanupObserver;
+import dev.idempotency.observe.LastCleanup;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,18 +119,31 @@ class CleanupTests {
     }
 
     @Test
-    void listenersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
+    void observersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
-        List<CleanupRun> heard = new ArrayList<>();
-        CleanupListener broken = run -> {
-            throw new IllegalStateException("broken listener");
-        };
-        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(broken, heard::add));
+        LastCleanup heard = new LastCleanup();
+        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(new Broken(), heard));
         CleanupRun first = cleanup.run();
+        assertThat(heard.run().took()).isEqualTo(first.duration());
+        assertThat(heard.run().deleted()).isEqualTo(5);
+        assertThat(heard.failure()).isNull();
         rows.failWith(new DataAccessResourceFailureException("down"));
-        CleanupRun second = cleanup.run();
-        assertThat(heard).containsExactly(first, second);
-        assertThat(output).contains("broken listener");
+        cleanup.run();
+        assertThat(heard.failure().reason()).contains("down");
+        assertThat(output).contains("broken observer");
+    }
+
+    private static final class Broken implements CleanupObserver {
+
+        @Override
+        public void cleanupRan(Duration took, long deleted, boolean keepsUp) {
+            throw new IllegalStateException("broken observer");
+        }
+
+        @Override
+        public void cleanupFailed(RuntimeException reason) {
+            throw new IllegalStateException("broken observer");
+        }
     }
 
     @Test

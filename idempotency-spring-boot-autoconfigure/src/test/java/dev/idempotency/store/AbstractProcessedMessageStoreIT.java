@@ -8,7 +8,9 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import java.sql.Timestamp;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -47,6 +49,9 @@ abstract class AbstractProcessedMessageStoreIT {
 
     /** The URL of an empty database. */
     abstract String jdbcUrl();
+
+    /** The statement that has the database look at how much the table holds, as it does by itself now and then. */
+    abstract String analyze();
 
     @BeforeAll
     void createSchema() {
@@ -123,6 +128,25 @@ abstract class AbstractProcessedMessageStoreIT {
         });
         assertThat(this.jdbc.queryForObject("select count(*) from effect", Integer.class))
                 .isOne();
+    }
+
+    @Test
+    void theDatabaseEstimatesTheNumberOfMessages() {
+        claim(IntStream.range(0, 1000).mapToObj(String::valueOf).toArray(String[]::new));
+        this.jdbc.execute(analyze());
+        assertThat(this.store.statistics(Set.of()).rows()).isBetween(800L, 1200L);
+    }
+
+    @Test
+    void theOldestMessageOfAConsumerHasAnAge() {
+        claim("old", "new");
+        this.jdbc.update(
+                "update idempotency_processed set processed_at = ? where message_id = 'old'",
+                Timestamp.from(Instant.now().minus(Duration.ofHours(3))));
+        Map<String, Duration> ages =
+                this.store.statistics(List.of("consumer", "nobody")).oldestAges();
+        assertThat(ages).containsOnlyKeys("consumer");
+        assertThat(ages.get("consumer")).isBetween(Duration.ofMinutes(170), Duration.ofMinutes(190));
     }
 
     @Test

@@ -6,4 +6,9 @@ class H2StoreIT extends AbstractProcessedMessageStoreIT {
     String jdbcUrl() {
         return "jdbc:h2:mem:store;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000";
     }
+
+    @Override
+    String analyze() {
+        return "analyze";
+    }
 }

@@ -12,4 +12,9 @@ class MariaDbStoreIT extends AbstractProcessedMessageStoreIT {
         Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
         return url.orElseThrow();
     }
+
+    @Override
+    String analyze() {
+        return "analyze table idempotency_processed";
+    }
 }

@@ -8,4 +8,9 @@ class PostgresStoreIT extends AbstractProcessedMessageStoreIT {
     String jdbcUrl() {
         return TestPostgres.createDatabase().jdbcUrl();
     }
+
+    @Override
+    String analyze() {
+        return "analyze idempotency_processed";
+    }
 }

@@ -1,0 +1,110 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.security.Principal;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/**
+ * Actuator endpoint: consumers, what became of their messages, and single messages.
+ *
+ * <p>A consumer and a message are named in the path ({@code /idempotency/billing/4711}) or, whatever their characters,
+ * by the parameters {@code consumer} and {@code messageId}: web servers refuse some characters in paths and fold others.
+ *
+ * <p>A message can be forgotten, so that it is processed when it comes again, once
+ * {@code management.endpoint.idempotency.access} is {@code unrestricted}.
+ */
+@Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
+public final class IdempotencyEndpoint {
+
+    private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
+
+    private final ConsumerReports reports;
+    private final ProcessedMessages messages;
+
+    public IdempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
+        this.reports = reports;
+        this.messages = new ProcessedMessages(store);
+    }
+
+    /** All consumers, one consumer, or one message. */
+    @ReadOperation
+    public @Nullable Object read(@Nullable String consumer, @Nullable String messageId) {
+        if (consumer != null) {
+            return (messageId != null) ? message(consumer, messageId) : this.reports.one(consumer);
+        }
+        if (messageId != null) {
+            throw new InvalidEndpointRequestException(
+                    "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+        }
+        return this.reports.all();
+    }
+
+    /** One consumer, or one message, named by the path. */
+    @ReadOperation
+    public @Nullable Object readPath(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path, @Nullable String messageId) {
+        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
+        return read(named.consumer(), named.messageId());
+    }
+
+    private @Nullable MessageReport message(String consumer, String messageId) {
+        ProcessedMessage message = this.messages.find(consumer, messageId);
+        if (message != null) {
+            return MessageReport.of(message);
+        }
+        boolean known = this.reports.consumers().contains(consumer);
+        return known ? MessageReport.unknown(this.messages.idOf(consumer, messageId)) : null;
+    }
+
+    /** Forgets a message. */
+    @DeleteOperation
+    public WebEndpointResponse<Void> forget(String consumer, String messageId, SecurityContext security) {
+        ProcessedMessage message = this.messages.find(consumer, messageId);
+        if (message == null || !this.messages.forget(message.id())) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        logger.warn(
+                "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
+                        + " it will be processed when it comes again",
+                printable(message.id().value()),
+                printable(consumer),
+                message.processedAt(),
+                message.coordinates(),
+                nameOf(security.getPrincipal()));
+        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+    }
+
+    /** Forgets a message named by the path. */
+    @DeleteOperation
+    public WebEndpointResponse<Void> forgetPath(
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
+            @Nullable String messageId,
+            SecurityContext security) {
+        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
+        if (named.messageId() == null) {
+            throw new InvalidEndpointRequestException(
+                    "A consumer cannot be forgotten as a whole: name a message", "Missing message id");
+        }
+        return forget(named.consumer(), named.messageId(), security);
+    }
+
+    /** An id may hold line breaks, which would let it write lines of its own into the log. */
+    private static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    private static String nameOf(@Nullable Principal principal) {
+        return (principal != null) ? printable(principal.getName()) : "somebody unknown";
+    }
+}

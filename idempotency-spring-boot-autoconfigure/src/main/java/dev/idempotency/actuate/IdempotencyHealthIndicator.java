@@ -1,0 +1,66 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.Schema;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+
+/**
+ * Health of deduplication: whether the store answers, its schema is at the expected version, and the cleanup keeps up.
+ *
+ * <p>A cleanup that fails or lags makes it {@code DEGRADED}, which leaves the application's status alone: messages are
+ * processed, once, all the same.
+ */
+public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
+
+    /** Messages are processed as they should be, but somebody should look at the cleanup. */
+    public static final Status DEGRADED = new Status("DEGRADED", "The cleanup of processed messages does not keep up");
+
+    private static final Set<MessageId> NO_MESSAGE = Set.of(new MessageId("idempotency/health", "none"));
+
+    private final ProcessedMessageStore store;
+    private final @Nullable Schema schema;
+    private final LastCleanup cleanup;
+
+    public IdempotencyHealthIndicator(ProcessedMessageStore store, @Nullable Schema schema, LastCleanup cleanup) {
+        super("The store of processed messages does not answer");
+        this.store = store;
+        this.schema = schema;
+        this.cleanup = cleanup;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+        reportCleanup(builder);
+        List<String> missing = (this.schema != null) ? this.schema.missing() : List.of();
+        if (!missing.isEmpty()) {
+            builder.down().withDetail("schema", "missing " + missing);
+            return;
+        }
+        builder.withDetail("schema", (this.schema != null) ? "up to date" : "not ours");
+        this.store.find(NO_MESSAGE);
+        builder.withDetail("store", "reachable");
+    }
+
+    private void reportCleanup(Health.Builder builder) {
+        LastCleanup.Run run = this.cleanup.run();
+        LastCleanup.Failure failure = this.cleanup.failure();
+        boolean keepsUp = failure == null && (run == null || run.keepsUp());
+        builder.status(keepsUp ? Status.UP : DEGRADED);
+        if (run != null) {
+            builder.withDetail("lastCleanup", run);
+        }
+        if (failure != null) {
+            builder.withDetail("cleanupFailure", failure);
+        }
+        if (run == null && failure == null) {
+            builder.withDetail("lastCleanup", "none yet in this instance");
+        }
+    }
+}

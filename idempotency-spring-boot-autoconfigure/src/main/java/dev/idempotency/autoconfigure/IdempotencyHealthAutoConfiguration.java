@@ -1,0 +1,33 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.Schema;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration for the health contributor {@code idempotency}. */
+@AutoConfiguration(
+        after = IdempotencyObserveAutoConfiguration.class,
+        beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
+@ConditionalOnClass({Health.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnBean(LastCleanup.class)
+@ConditionalOnEnabledHealthIndicator("idempotency")
+public final class IdempotencyHealthAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
+    IdempotencyHealthIndicator idempotencyHealthIndicator(
+            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup) {
+        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup);
+    }
+}

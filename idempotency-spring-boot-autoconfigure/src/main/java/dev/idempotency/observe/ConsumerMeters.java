@@ -1,0 +1,124 @@
+package dev.idempotency.observe;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+
+/** The meters of one consumer: all there from start-up on, and looked up never again. */
+final class ConsumerMeters implements ConsumerObserver {
+
+    private static final Duration[] LATENCIES = LongStream.of(
+                    1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000)
+            .mapToObj(Duration::ofMillis)
+            .toArray(Duration[]::new);
+
+    private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
+    private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
+    private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
+    private final Timer age;
+    private final Timer listener;
+
+    ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
+        String name = consumer.name();
+        for (Outcome outcome : Outcome.values()) {
+            this.messages.put(
+                    outcome,
+                    Counter.builder(IdempotencyMeters.MESSAGES)
+                            .description("Messages by what became of them")
+                            .tag(IdempotencyMeters.CONSUMER, name)
+                            .tag(IdempotencyMeters.OUTCOME, outcome.tag())
+                            .register(registry));
+        }
+        for (DuplicateKind kind : DuplicateKind.values()) {
+            this.hits.put(
+                    kind,
+                    Counter.builder(IdempotencyMeters.DEDUP_HITS)
+                            .description("Duplicates by whose doing they are")
+                            .tag(IdempotencyMeters.CONSUMER, name)
+                            .tag(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT))
+                            .register(registry));
+        }
+        for (ClaimResult result : ClaimResult.values()) {
+            this.claims.put(
+                    result,
+                    Timer.builder(IdempotencyMeters.CLAIM)
+                            .description("Claims, with the look-up of a duplicate's original")
+                            .tag(IdempotencyMeters.CONSUMER, name)
+                            .tag(IdempotencyMeters.RESULT, result.tag())
+                            .serviceLevelObjectives(LATENCIES)
+                            .register(registry));
+        }
+        this.listener = Timer.builder(IdempotencyMeters.LISTENER)
+                .description("Transactions in which the listener ran, from claim to commit")
+                .tag(IdempotencyMeters.CONSUMER, name)
+                .serviceLevelObjectives(LATENCIES)
+                .register(registry);
+        this.age = Timer.builder(IdempotencyMeters.DEDUP_AGE)
+                .description("How long before its duplicate a message was processed")
+                .tag(IdempotencyMeters.CONSUMER, name)
+                .serviceLevelObjectives(agesUpTo(consumer.retention()))
+                .minimumExpectedValue(Duration.ofMillis(100))
+                .maximumExpectedValue(consumer.retention().multipliedBy(2))
+                .register(registry);
+    }
+
+    /** Fractions of the retention: whether the window is long enough is seen at its end, not in seconds. */
+    private static Duration[] agesUpTo(Duration retention) {
+        return LongStream.of(100_000, 10_000, 1_000, 100, 50, 20, 10, 5, 4, 3, 2, 1)
+                .mapToObj(retention::dividedBy)
+                .filter(age -> age.compareTo(Duration.ofMillis(1)) >= 0)
+                .toArray(Duration[]::new);
+    }
+
+    @Override
+    public void claimAnswered(int claimed, int duplicates, long nanos) {
+        this.claims.get(ClaimResult.of(claimed, duplicates)).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void claimFailed(RuntimeException reason, long nanos) {
+        this.claims.get(ClaimResult.of(reason)).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void processed(MessageId id, RecordCoordinates coordinates) {
+        count(Outcome.PROCESSED, 1);
+    }
+
+    @Override
+    public void duplicate(Duplicate duplicate) {
+        count(Outcome.DUPLICATE, 1);
+        this.hits.get(duplicate.kind()).increment();
+        if (duplicate.age() != null) {
+            this.age.record(duplicate.age());
+        }
+    }
+
+    @Override
+    public void missingKey(RecordCoordinates coordinates) {
+        count(Outcome.MISSING_KEY, 1);
+    }
+
+    @Override
+    public void failed(int messages) {
+        count(Outcome.FAILED, messages);
+    }
+
+    @Override
+    public void committed(long nanos) {
+        this.listener.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void count(Outcome outcome, int messages) {
+        this.messages.get(outcome).increment(messages);
+    }
+}

@@ -1,0 +1,20 @@
+package dev.idempotency.observe;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Keeps a tally of every consumer, with or without Micrometer. */
+public final class ConsumerTallies implements IdempotencyObserver {
+
+    private final Map<String, ConsumerTally> tallies = new ConcurrentHashMap<>();
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        return of(consumer.name());
+    }
+
+    /** The tally of a consumer. */
+    public ConsumerTally of(String consumer) {
+        return this.tallies.computeIfAbsent(consumer, name -> new ConsumerTally());
+    }
+}

@@ -1,0 +1,80 @@
+package dev.idempotency.observe;
+
+/**
+ * Names of the meters and of their tags.
+ *
+ * <table>
+ * <caption>Meters</caption>
+ * <tr><th>meter</th><th>type</th><th>tags</th><th>what it measures</th></tr>
+ * <tr><td>{@value #MESSAGES}</td><td>counter</td><td>{@value #CONSUMER}, {@value #OUTCOME}</td>
+ * <td>messages by {@link Outcome}, after the commit; {@code failed} counts every attempt</td></tr>
+ * <tr><td>{@value #DEDUP_HITS}</td><td>counter</td><td>{@value #CONSUMER}, {@value #KIND}</td>
+ * <td>duplicates by {@link dev.idempotency.DuplicateKind}</td></tr>
+ * <tr><td>{@value #DEDUP_AGE}</td><td>timer</td><td>{@value #CONSUMER}</td>
+ * <td>how long before its duplicate a message was processed</td></tr>
+ * <tr><td>{@value #RETENTION}</td><td>gauge</td><td>{@value #CONSUMER}</td>
+ * <td>how long messages are remembered, to hold the ages against</td></tr>
+ * <tr><td>{@value #CLAIM}</td><td>timer</td><td>{@value #CONSUMER}, {@value #RESULT}</td>
+ * <td>claims: {@code claimed}, {@code duplicate}, {@code mixed} (a batch with some of each), {@code timeout},
+ * {@code failed}; a duplicate's includes the look-up of its original</td></tr>
+ * <tr><td>{@value #LISTENER}</td><td>timer</td><td>{@value #CONSUMER}</td>
+ * <td>transactions in which the listener ran, from the claim to the commit</td></tr>
+ * <tr><td>{@value #CLEANUP}</td><td>timer</td><td>{@value #RESULT}</td>
+ * <td>runs of the cleanup: {@code complete}, or {@code behind} when there was more to forget</td></tr>
+ * <tr><td>{@value #CLEANUP_DELETED}</td><td>counter</td><td></td><td>messages that the cleanup forgot</td></tr>
+ * <tr><td>{@value #CLEANUP_FAILURES}</td><td>counter</td><td></td><td>runs of the cleanup that failed</td></tr>
+ * <tr><td>{@value #STORE_ROWS}</td><td>gauge</td><td></td>
+ * <td>messages in the store, as the database estimates without counting</td></tr>
+ * <tr><td>{@value #STORE_OLDEST_AGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
+ * <td>age of the oldest message that is remembered; not a number where there is none</td></tr>
+ * </table>
+ */
+public final class IdempotencyMeters {
+
+    /** Messages by outcome. */
+    public static final String MESSAGES = "idempotency.messages";
+
+    /** Duplicates by kind. */
+    public static final String DEDUP_HITS = "idempotency.dedup.hits";
+
+    /** How long before its duplicate a message was processed. */
+    public static final String DEDUP_AGE = "idempotency.dedup.age";
+
+    /** How long messages are remembered. */
+    public static final String RETENTION = "idempotency.retention";
+
+    /** Claims by result. */
+    public static final String CLAIM = "idempotency.claim";
+
+    /** Transactions in which the listener ran. */
+    public static final String LISTENER = "idempotency.listener";
+
+    /** Runs of the cleanup. */
+    public static final String CLEANUP = "idempotency.cleanup";
+
+    /** Messages that the cleanup forgot. */
+    public static final String CLEANUP_DELETED = "idempotency.cleanup.deleted";
+
+    /** Runs of the cleanup that failed. */
+    public static final String CLEANUP_FAILURES = "idempotency.cleanup.failures";
+
+    /** Messages in the store, estimated. */
+    public static final String STORE_ROWS = "idempotency.store.rows";
+
+    /** Age of the oldest message that is remembered. */
+    public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
+
+    /** The consumer's name. */
+    public static final String CONSUMER = "consumer";
+
+    /** What became of a message. */
+    public static final String OUTCOME = "outcome";
+
+    /** Whose doing a duplicate is. */
+    public static final String KIND = "kind";
+
+    /** How a claim or a cleanup ended. */
+    public static final String RESULT = "result";
+
+    private IdempotencyMeters() {}
+}

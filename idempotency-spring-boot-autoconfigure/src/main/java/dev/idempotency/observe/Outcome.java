@@ -1,0 +1,24 @@
+package dev.idempotency.observe;
+
+import java.util.Locale;
+
+/** What becomes of a message. */
+public enum Outcome {
+
+    /** Its effects have been committed. */
+    PROCESSED,
+
+    /** It had been processed before, and was dropped. */
+    DUPLICATE,
+
+    /** It was rolled back, and comes again or goes to the recoverer: one for each attempt. */
+    FAILED,
+
+    /** It has no usable key: it failed, or was processed without deduplication. */
+    MISSING_KEY;
+
+    /** The name in meters, traces and reports. */
+    public String tag() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,57 @@
+package dev.idempotency.store;
+
+import dev.idempotency.observe.StoreStatistics;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Asks the database how much the table holds: its own estimate, and the beginning of an index for each consumer. */
+final class TableStatistics {
+
+    private static final String OLDEST = """
+            select min(processed_at), current_timestamp
+            from %s
+            where consumer_id = ?
+            """;
+
+    private final JdbcTemplate jdbc;
+    private final @Nullable String rowEstimate;
+    private final String oldest;
+
+    TableStatistics(JdbcTemplate jdbc, Dialect dialect, ProcessedTable table) {
+        this.jdbc = jdbc;
+        this.rowEstimate = dialect.rowEstimateOf(table);
+        this.oldest = OLDEST.formatted(table.quotedWith(dialect.identifierQuote()));
+    }
+
+    StoreStatistics read(Collection<String> consumers) {
+        Map<String, Duration> ages = new HashMap<>();
+        for (String consumer : consumers) {
+            Duration age = oldestAge(consumer);
+            if (age != null) {
+                ages.put(consumer, age);
+            }
+        }
+        return new StoreStatistics(rows(), ages);
+    }
+
+    private @Nullable Long rows() {
+        return (this.rowEstimate != null)
+                ? this.jdbc.query(this.rowEstimate, row -> row.next() ? row.getLong(1) : null)
+                : null;
+    }
+
+    private @Nullable Duration oldestAge(String consumer) {
+        return this.jdbc.query(
+                this.oldest,
+                row -> (row.next() && row.getTimestamp(1) != null)
+                        ? Duration.between(
+                                row.getTimestamp(1).toInstant(),
+                                row.getTimestamp(2).toInstant())
+                        : null,
+                consumer);
+    }
+}

@@ -1,0 +1,241 @@
+package dev.idempotency.actuate;
+
+import static dev.idempotency.app.ObservedApplication.BILLING;
+import static dev.idempotency.app.ObservedApplication.encoded;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.jayway.jsonpath.JsonPath;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.ObservedApplication;
+import dev.idempotency.observe.LastCleanup;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+@ExtendWith({ObservedApplication.Shared.class, OutputCaptureExtension.class})
+class IdempotencyEndpointIT {
+
+    private final ObservedApplication app;
+
+    IdempotencyEndpointIT(ObservedApplication app) {
+        this.app = app;
+    }
+
+    @Test
+    void theListHasEveryConsumerWithItsListenerTopicsKeySourceAndRetention() {
+        String body = ok("/idempotency");
+        Map<String, Object> billing = consumer(body, BILLING);
+        assertThat(billing)
+                .containsEntry("listeners", List.of("Listeners.billing"))
+                .containsEntry("topics", List.of(this.app.billingTopic()))
+                .containsEntry("keySource", "headers [idempotency-key, message-id, ce_id, id]")
+                .containsEntry("retention", "PT720H");
+        assertThat(consumer(body, this.app.stockConsumer()))
+                .containsEntry("listeners", List.of("Listeners.stock"))
+                .containsEntry("topics", List.of(this.app.stockTopic()))
+                .containsEntry("retention", "PT168H");
+    }
+
+    @Test
+    void aConsumerCountsItsMessagesByOutcomeAndTellsItsLastHit() {
+        Map<String, Object> before = consumer(ok("/idempotency"), BILLING);
+        String id = unique();
+        this.app.bill(id, "once");
+        this.app.bill(id, "once");
+        this.app.bill(unique(), "fail");
+        this.app.bill("", "no key");
+        String body = ok("/idempotency/" + BILLING);
+        assertThat(count(body, "messages", "processed") - count(before, "messages", "processed"))
+                .isEqualTo(1);
+        assertThat(count(body, "messages", "duplicate") - count(before, "messages", "duplicate"))
+                .isEqualTo(1);
+        assertThat(count(body, "messages", "failed") - count(before, "messages", "failed"))
+                .isEqualTo(1);
+        assertThat(count(body, "messages", "missing_key") - count(before, "messages", "missing_key"))
+                .isEqualTo(1);
+        assertThat(count(body, "hits", "republication") - count(before, "hits", "republication"))
+                .isEqualTo(1);
+        assertThat(JsonPath.<String>read(body, "$.lastHit.messageId")).isEqualTo(id);
+        assertThat(JsonPath.<String>read(body, "$.lastHit.kind")).isEqualTo("republication");
+        assertThat(JsonPath.<String>read(body, "$.lastHit.record.topic")).isEqualTo(this.app.billingTopic());
+        double processed = count(body, "messages", "processed");
+        double duplicates = count(body, "messages", "duplicate");
+        assertThat(JsonPath.<Double>read(body, "$.hitRatio")).isEqualTo(duplicates / (processed + duplicates));
+        assertThat(Duration.parse(JsonPath.read(body, "$.oldestAge"))).isPositive();
+    }
+
+    @Test
+    void theDefaultNameOfAConsumerCanBeUsedInThePathAndAsAParameter() {
+        String name = this.app.stockConsumer();
+        assertThat(JsonPath.<String>read(ok("/idempotency/" + name), "$.consumer"))
+                .isEqualTo(name);
+        assertThat(JsonPath.<String>read(ok("/idempotency?consumer=" + encoded(name)), "$.consumer"))
+                .isEqualTo(name);
+    }
+
+    @Test
+    void aConsumerThatDoesNotExistIsNotFound() {
+        assertThat(this.app.get("/idempotency/nobody").statusCode()).isEqualTo(404);
+        assertThat(this.app.get("/idempotency?consumer=nobody").statusCode()).isEqualTo(404);
+        assertThat(this.app.get("/idempotency/nobody/1").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void theSizeOfTheTableAndTheLastCleanupAreReported() {
+        this.app.bill(unique(), "counted");
+        this.app.application().bean(LastCleanup.class).cleanupRan(Duration.ofSeconds(3), 17, true);
+        this.app.application().jdbc().execute("analyze idempotency_processed");
+        Awaitility.await().untilAsserted(() -> {
+            Integer rows = JsonPath.read(ok("/idempotency"), "$.store.rows");
+            assertThat(rows)
+                    .isEqualTo(this.app
+                            .application()
+                            .jdbc()
+                            .queryForObject("select count(*) from idempotency_processed", Integer.class));
+        });
+        String body = ok("/idempotency");
+        assertThat(JsonPath.<Integer>read(body, "$.cleanup.lastRun.deleted")).isEqualTo(17);
+        assertThat(JsonPath.<String>read(body, "$.cleanup.lastRun.took")).isEqualTo("PT3S");
+        assertThat(JsonPath.<Boolean>read(body, "$.cleanup.lastRun.keepsUp")).isTrue();
+    }
+
+    @Test
+    void aMessageTellsWhetherWhenAndByWhichRecordItWasProcessed() {
+        String id = unique();
+        String path = "/idempotency/" + BILLING + "/" + id;
+        assertThat(JsonPath.<Boolean>read(ok(path), "$.processed")).isFalse();
+        this.app.bill(id, "seen");
+        String body = ok(path);
+        assertThat(JsonPath.<Boolean>read(body, "$.processed")).isTrue();
+        assertThat(JsonPath.<String>read(body, "$.messageId")).isEqualTo(id);
+        assertThat(JsonPath.<String>read(body, "$.processedAt")).endsWith("Z");
+        assertThat(JsonPath.<String>read(body, "$.record.topic")).isEqualTo(this.app.billingTopic());
+        assertThat(JsonPath.<Integer>read(body, "$.record.offset")).isNotNegative();
+    }
+
+    static Stream<String> strangeIds() {
+        return Stream.of(
+                "a/b",
+                "/leading//and/../dots/",
+                "ünïcödé ✓ 漢字 😀",
+                "quotes ' \" ` and ; -- \\ backslash",
+                "100% a+b&c=d?e#f{g}[h]|<i>",
+                "line\nbreak\tand tab",
+                "NUL \0 in a header",
+                "hex:6162",
+                "x".repeat(300),
+                "sha256:" + "0".repeat(64));
+    }
+
+    @ParameterizedTest
+    @MethodSource("strangeIds")
+    void anIdWithAnyCharactersIsFoundAndForgotten(String strange) {
+        String id = strange + unique();
+        this.app.stock(id, "strange");
+        String query =
+                "/idempotency?consumer=%s&messageId=%s".formatted(encoded(this.app.stockConsumer()), encoded(id));
+        assertThat(JsonPath.<Boolean>read(ok(query), "$.processed")).isTrue();
+        String onPath = "/idempotency/%s?messageId=%s".formatted(this.app.stockConsumer(), encoded(id));
+        assertThat(JsonPath.<Boolean>read(ok(onPath), "$.processed")).isTrue();
+        assertThat(this.app.delete(query).statusCode()).isEqualTo(204);
+        assertThat(JsonPath.<Boolean>read(ok(query), "$.processed")).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a/b", "ünïcödé ✓ 漢字 😀", "quotes ' \"", "100%", "a+b&c=d"})
+    void mostIdsCanBeUsedInThePath(String strange) {
+        String id = strange + unique();
+        this.app.stock(id, "strange");
+        String path =
+                "/idempotency/" + this.app.stockConsumer() + "/" + encoded(id).replace("%2F", "/");
+        assertThat(JsonPath.<String>read(ok(path), "$.messageId")).isEqualTo(id);
+        assertThat(this.app.delete(path).statusCode()).isEqualTo(204);
+        assertThat(this.app.delete(path).statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aLongIdIsFoundByTheDigestUnderWhichItIsStored() {
+        String id = "y".repeat(300) + unique();
+        this.app.bill(id, "long");
+        String stored = JsonPath.read(ok("/idempotency/" + BILLING + "/" + id), "$.messageId");
+        assertThat(stored).startsWith("sha256:");
+        assertThat(JsonPath.<Boolean>read(ok("/idempotency/" + BILLING + "/" + stored), "$.processed"))
+                .isTrue();
+    }
+
+    @Test
+    void anIdThatNoMessageCanHaveIsABadRequest() {
+        assertThat(this.app.get("/idempotency?consumer=billing&messageId=%20").statusCode())
+                .isEqualTo(400);
+        assertThat(this.app.get("/idempotency?messageId=1").statusCode()).isEqualTo(400);
+        assertThat(this.app.delete("/idempotency/billing").statusCode()).isEqualTo(400);
+        assertThat(this.app.delete("/idempotency?consumer=billing").statusCode())
+                .isEqualTo(400);
+    }
+
+    @Test
+    void aMessageThatWasForgottenIsProcessedAgainAndTheLogSaysWhoAskedForIt(CapturedOutput output) {
+        String id = unique();
+        String payload = "again " + id;
+        this.app.bill(id, payload);
+        assertThat(this.app.delete("/idempotency/" + BILLING + "/" + id).statusCode())
+                .isEqualTo(204);
+        assertThat(output).contains("Message '" + id + "' of consumer 'billing'", "was forgotten on request of");
+        this.app.bill(id, payload);
+        assertThat(this.app.application().bean(Effects.class).counts()).containsEntry(payload, 2);
+    }
+
+    @Test
+    void anIdCannotWriteLinesOfItsOwnIntoTheLog(CapturedOutput output) {
+        String id = "x\nFORGED " + unique();
+        this.app
+                .application()
+                .jdbc()
+                .update(
+                        "insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition,"
+                                + " record_offset) values (?, ?, 'bills', 0, 0)",
+                        BILLING,
+                        id);
+        assertThat(this.app
+                        .delete("/idempotency?consumer=billing&messageId=" + encoded(id))
+                        .statusCode())
+                .isEqualTo(204);
+        assertThat(output.toString().lines())
+                .noneMatch(line -> line.startsWith("FORGED"))
+                .anyMatch(line -> line.contains("Message 'x?FORGED"));
+    }
+
+    private String ok(String path) {
+        HttpResponse<String> response = this.app.get(path);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return response.body();
+    }
+
+    private static String unique() {
+        return UUID.randomUUID().toString();
+    }
+
+    private static Map<String, Object> consumer(String body, String name) {
+        List<Map<String, Object>> all = JsonPath.read(body, "$.consumers[*]");
+        return all.stream()
+                .filter(consumer -> name.equals(consumer.get("consumer")))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("No consumer " + name + " in " + body));
+    }
+
+    private static int count(Object json, String group, String name) {
+        String path = "$.%s.%s".formatted(group, name);
+        return (json instanceof String text) ? JsonPath.read(text, path) : JsonPath.read(json, path);
+    }
+}

@@ -1,0 +1,205 @@
+package dev.idempotency.app;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** An application with Actuator, Prometheus and a web server, which the tests that look at it over HTTP share. */
+public final class ObservedApplication implements AutoCloseable {
+
+    /** A consumer with a name of its own, whose listener fails for the payload {@code fail}. */
+    public static final String BILLING = "billing";
+
+    private final TestDatabase database = TestPostgres.createDatabase();
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final String billingTopic = TestKafka.createTopic("billing", 1);
+    private final String stockTopic = TestKafka.createTopic("stock", 1);
+    private final String billingGroup = TestKafka.uniqueName("billing");
+    private final String stockGroup = TestKafka.uniqueName("stock");
+    private final TestApplication application;
+
+    private ObservedApplication() {
+        this.application = TestApplication.start(
+                this.database,
+                List.of(
+                        "spring.main.web-application-type=servlet",
+                        "server.port=0",
+                        "spring.kafka.listener.observation-enabled=true",
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.health.show-details=always",
+                        "management.endpoint.idempotency.access=unrestricted",
+                        "idempotency.observe.store-interval=50ms",
+                        "idempotency.cleanup.enabled=false",
+                        "idempotency.claim.timeout=3s",
+                        "billing.topic=" + this.billingTopic,
+                        "billing.group=" + this.billingGroup,
+                        "stock.topic=" + this.stockTopic,
+                        "stock.group=" + this.stockGroup),
+                Listeners.class);
+    }
+
+    public TestApplication application() {
+        return this.application;
+    }
+
+    /** Sends to {@link #BILLING} and waits until it has been consumed. */
+    public void bill(String id, String payload) {
+        this.application.send(this.billingTopic, id, payload);
+        this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
+    }
+
+    /** Delivers to {@link #BILLING} all over again. */
+    public void rewindBilling() {
+        this.application.rewind(this.billingGroup, this.billingTopic);
+        this.application.awaitCaughtUp(this.billingGroup, this.billingTopic);
+    }
+
+    /** Sends to the consumer whose name is the default one. */
+    public void stock(String id, String payload) {
+        this.application.send(this.stockTopic, id, payload);
+        this.application.awaitCaughtUp(this.stockGroup, this.stockTopic);
+    }
+
+    public String billingTopic() {
+        return this.billingTopic;
+    }
+
+    public String stockTopic() {
+        return this.stockTopic;
+    }
+
+    /** The default name of a consumer: it has a slash in it. */
+    public String stockConsumer() {
+        return this.stockGroup + "/Listeners.stock";
+    }
+
+    /** Observations of records of {@link #BILLING} that have ended, oldest first. */
+    public List<Observation.Context> billingObservations() {
+        return this.application.bean(EndedObservations.class).contexts.stream()
+                .filter(context -> context instanceof KafkaRecordReceiverContext kafka
+                        && this.billingTopic.equals(kafka.getSource()))
+                .toList();
+    }
+
+    public HttpResponse<String> get(String path) {
+        return request("GET", path);
+    }
+
+    public HttpResponse<String> delete(String path) {
+        return request("DELETE", path);
+    }
+
+    private HttpResponse<String> request(String method, String path) {
+        String port = this.application.context().getEnvironment().getProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .build();
+        try {
+            return this.http.send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** A text in a URL, in a path or as a parameter. */
+    public static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    @Override
+    public void close() {
+        this.application.close();
+        this.database.close();
+    }
+
+    /** Gives the tests the one application, which ends with the last of them. */
+    public static final class Shared implements ParameterResolver {
+
+        @Override
+        public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+            return parameter.getParameter().getType() == ObservedApplication.class;
+        }
+
+        @Override
+        public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+            return context.getRoot()
+                    .getStore(ExtensionContext.Namespace.GLOBAL)
+                    .computeIfAbsent(ObservedApplication.class, type -> new ObservedApplication());
+        }
+    }
+
+    @Import(Effects.class)
+    static class Listeners {
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${billing.topic}", groupId = "${billing.group}")
+        @IdempotentListener(consumer = BILLING, retention = "30d")
+        void billing(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("fail")) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+
+        @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}")
+        @IdempotentListener
+        void stock(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @Bean
+        static DefaultErrorHandler noRetries() {
+            return new DefaultErrorHandler(new FixedBackOff(0, 0));
+        }
+
+        @Bean
+        static EndedObservations endedObservations() {
+            return new EndedObservations();
+        }
+    }
+
+    static final class EndedObservations implements ObservationHandler<Observation.Context> {
+
+        private final List<Observation.Context> contexts = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void onStop(Observation.Context context) {
+            this.contexts.add(context);
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package dev.idempotency.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.observe.CleanupMeters;
+import dev.idempotency.observe.ConsumerTallies;
+import dev.idempotency.observe.MeterObserver;
+import dev.idempotency.observe.ObservationObserver;
+import dev.idempotency.observe.StoreStatistics;
+import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+class ObservabilityAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    IdempotencyAutoConfiguration.class,
+                    IdempotencyEndpointAutoConfiguration.class,
+                    IdempotencyHealthAutoConfiguration.class,
+                    IdempotencyMetricsAutoConfiguration.class,
+                    IdempotencyObservationAutoConfiguration.class,
+                    IdempotencyObserveAutoConfiguration.class,
+                    IdempotencyStoreAutoConfiguration.class))
+            .withUserConfiguration(StoreOfTheUser.class)
+            .withPropertyValues("management.endpoints.web.exposure.include=*", "spring.main.web-application-type=none");
+
+    private final ApplicationContextRunner withRegistries = this.runner
+            .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+            .withBean(ObservationRegistry.class, ObservationRegistry::create);
+
+    @Test
+    void withRegistriesThereAreMetersAndObservations() {
+        this.withRegistries.run(context -> assertThat(context)
+                .hasSingleBean(MeterObserver.class)
+                .hasSingleBean(CleanupMeters.class)
+                .hasSingleBean(ObservationObserver.class)
+                .hasSingleBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void withoutRegistriesTheyAreGone() {
+        this.runner.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(MeterObserver.class)
+                .doesNotHaveBean(CleanupMeters.class)
+                .doesNotHaveBean(ObservationObserver.class));
+    }
+
+    @Test
+    void withoutMicrometerAndActuatorTheApplicationStarts() {
+        this.runner
+                .withClassLoader(new FilteredClassLoader(
+                        MeterRegistry.class, ObservationRegistry.class, Endpoint.class, Health.class))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(StoreWatch.class)
+                        .doesNotHaveBean(IdempotencyEndpoint.class)
+                        .doesNotHaveBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void whenTheLibraryIsOffNothingIsObserved() {
+        this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
+                .doesNotHaveBean(MeterObserver.class)
+                .doesNotHaveBean(ObservationObserver.class)
+                .doesNotHaveBean(IdempotencyEndpoint.class)
+                .doesNotHaveBean(IdempotencyHealthIndicator.class)
+                .doesNotHaveBean(StoreWatch.class));
+    }
+
+    @Test
+    void whenTheEndpointIsNotExposedNothingIsTalliedForIt() {
+        this.withRegistries
+                .withPropertyValues("management.endpoints.web.exposure.include=health")
+                .run(context -> assertThat(context)
+                        .doesNotHaveBean(IdempotencyEndpoint.class)
+                        .doesNotHaveBean(ConsumerTallies.class));
+    }
+
+    @Test
+    void whenTheUserDefinesTheirOwnEndpointOursBacksOff() {
+        this.withRegistries
+                .withUserConfiguration(EndpointOfTheUser.class)
+                .withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
+                .run(context -> assertThat(context)
+                        .hasSingleBean(IdempotencyEndpoint.class)
+                        .hasBean("endpointOfTheUser"));
+    }
+
+    @Test
+    void healthCanBeSwitchedOff() {
+        this.runner
+                .withPropertyValues("management.health.idempotency.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean(IdempotencyHealthIndicator.class));
+    }
+
+    @Test
+    void aStoreOfTheUsersThatSaysNothingOfItsSizeIsUnknownAndHealthy() {
+        this.withRegistries.run(context -> {
+            assertThat(context.getBean(StoreWatch.class).current()).isEqualTo(StoreStatistics.UNKNOWN);
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("idempotency.store.rows")
+                            .gauge()
+                            .value())
+                    .isNaN();
+            Health health = context.getBean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus().getCode()).isEqualTo("UP");
+            assertThat(health.getDetails()).containsEntry("schema", "not ours");
+        });
+    }
+
+    @Test
+    void anIntervalThatIsNotPositiveIsRefused() {
+        this.runner.withPropertyValues("idempotency.observe.store-interval=0s").run(context -> assertThat(context)
+                .getFailure()
+                .rootCause()
+                .hasMessageContaining("idempotency.observe.store-interval must be positive"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class StoreOfTheUser {
+
+        @Bean
+        ProcessedMessageStore storeOfTheUser() {
+            return new ProcessedMessageStore() {
+                @Override
+                public Set<MessageId> claim(List<Claim> claims) {
+                    return Set.of();
+                }
+
+                @Override
+                public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+                    return Map.of();
+                }
+
+                @Override
+                public boolean forget(MessageId id) {
+                    return false;
+                }
+            };
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EndpointOfTheUser {
+
+        @Bean
+        IdempotencyEndpoint endpointOfTheUser(ProcessedMessageStore store) {
+            return new IdempotencyEndpoint(null, store);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package dev.idempotency.observe;
+
+import static dev.idempotency.app.ObservedApplication.BILLING;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.app.ObservedApplication;
+import dev.idempotency.app.PrometheusScrape;
+import io.micrometer.observation.Observation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+@ExtendWith(ObservedApplication.Shared.class)
+class MetersIT {
+
+    private final ObservedApplication app;
+
+    MetersIT(ObservedApplication app) {
+        this.app = app;
+    }
+
+    @Test
+    void whatBecomesOfMessagesIsCountedAfterTheCommit() {
+        PrometheusScrape before = PrometheusScrape.of(this.app);
+        String id = unique();
+        this.app.bill(id, "counted");
+        this.app.bill(id, "counted");
+        this.app.bill(unique(), "fail");
+        this.app.bill("", "no key");
+        PrometheusScrape after = PrometheusScrape.of(this.app);
+        for (String outcome : List.of("processed", "duplicate", "failed", "missing_key")) {
+            assertThat(difference(before, after, "idempotency_messages_total", "outcome", outcome))
+                    .as(outcome)
+                    .isEqualTo(1);
+        }
+        assertThat(difference(before, after, "idempotency_dedup_hits_total", "kind", "republication"))
+                .isEqualTo(1);
+        assertThat(difference(before, after, "idempotency_dedup_hits_total", "kind", "redelivery"))
+                .isZero();
+        assertThat(difference(before, after, "idempotency_claim_seconds_count", "result", "claimed"))
+                .as("the one that was processed and the one that failed")
+                .isEqualTo(2);
+        assertThat(difference(before, after, "idempotency_claim_seconds_count", "result", "duplicate"))
+                .isEqualTo(1);
+        assertThat(billing(after, "idempotency_listener_seconds_count")
+                        - billing(before, "idempotency_listener_seconds_count"))
+                .as("neither the duplicate nor the failure")
+                .isEqualTo(1);
+        assertThat(billing(after, "idempotency_dedup_age_seconds_count")
+                        - billing(before, "idempotency_dedup_age_seconds_count"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aClaimThatWaitsTooLongIsTimedAsATimeoutAndItsMessageFails() {
+        PrometheusScrape before = PrometheusScrape.of(this.app);
+        String id = unique();
+        PlatformTransactionManager transactions = this.app.application().bean(PlatformTransactionManager.class);
+        new TransactionTemplate(transactions).executeWithoutResult(status -> {
+            this.app.application().jdbc().update("""
+                    insert into idempotency_processed
+                        (consumer_id, message_id, record_topic, record_partition, record_offset)
+                    values (?, ?, 'bills', 0, 0)
+                    """, BILLING, id);
+            this.app.bill(id, "held elsewhere");
+            status.setRollbackOnly();
+        });
+        PrometheusScrape after = PrometheusScrape.of(this.app);
+        assertThat(difference(before, after, "idempotency_claim_seconds_count", "result", "timeout"))
+                .isEqualTo(1);
+        assertThat(difference(before, after, "idempotency_messages_total", "outcome", "failed"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void theSameRecordAgainIsARedelivery() {
+        this.app.bill(unique(), "rewound");
+        PrometheusScrape before = PrometheusScrape.of(this.app);
+        this.app.rewindBilling();
+        PrometheusScrape after = PrometheusScrape.of(this.app);
+        assertThat(difference(before, after, "idempotency_dedup_hits_total", "kind", "redelivery"))
+                .isPositive();
+    }
+
+    @Test
+    void timersHaveBucketsForPercentilesAndTheAgesReachUpToTheRetention() {
+        PrometheusScrape scrape = PrometheusScrape.of(this.app);
+        for (String timer : List.of("idempotency_claim", "idempotency_listener", "idempotency_dedup_age")) {
+            assertThat(scrape.series(timer + "_seconds_bucket", Map.of("consumer", BILLING)))
+                    .as(timer)
+                    .hasSizeGreaterThan(5);
+        }
+        String thirtyDays = String.valueOf((double) Duration.ofDays(30).toSeconds());
+        assertThat(scrape.series("idempotency_dedup_age_seconds_bucket", Map.of("consumer", BILLING)))
+                .anySatisfy(
+                        series -> assertThat(Double.parseDouble(series.labels().get("le")))
+                                .isEqualTo(Double.parseDouble(thirtyDays)));
+        assertThat(billing(scrape, "idempotency_retention_seconds")).isEqualTo(Double.parseDouble(thirtyDays));
+    }
+
+    @Test
+    void theStoreTellsItsRowsAndItsOldestMessage() {
+        this.app.bill(unique(), "remembered");
+        this.app.application().jdbc().execute("analyze idempotency_processed");
+        Awaitility.await().untilAsserted(() -> {
+            PrometheusScrape scrape = PrometheusScrape.of(this.app);
+            assertThat(scrape.value("idempotency_store_rows", Map.of())).isPositive();
+            assertThat(billing(scrape, "idempotency_store_oldest_age_seconds")).isPositive();
+        });
+    }
+
+    @Test
+    void theCleanupIsCountedAndTimed() {
+        PrometheusScrape before = PrometheusScrape.of(this.app);
+        CleanupObserver cleanup = new CleanupObservers(this.app
+                .application()
+                .context()
+                .getBeanProvider(CleanupObserver.class)
+                .orderedStream()
+                .toList());
+        cleanup.cleanupRan(Duration.ofSeconds(2), 40, true);
+        cleanup.cleanupRan(Duration.ofSeconds(4), 2, false);
+        cleanup.cleanupFailed(new IllegalStateException("told to fail"));
+        PrometheusScrape after = PrometheusScrape.of(this.app);
+        assertThat(after.value("idempotency_cleanup_deleted_total", Map.of())
+                        - before.value("idempotency_cleanup_deleted_total", Map.of()))
+                .isEqualTo(42);
+        assertThat(after.value("idempotency_cleanup_failures_total", Map.of())
+                        - before.value("idempotency_cleanup_failures_total", Map.of()))
+                .isEqualTo(1);
+        Stream.of("complete", "behind").map(result -> Map.of("result", result)).forEach(result -> assertThat(
+                        after.value("idempotency_cleanup_seconds_count", result)
+                                - before.value("idempotency_cleanup_seconds_count", result))
+                .isEqualTo(1));
+    }
+
+    @Test
+    void theListenersObservationCarriesConsumerOutcomeAndMessage() {
+        int before = this.app.billingObservations().size();
+        String id = unique();
+        this.app.bill(id, "traced");
+        this.app.bill(id, "traced");
+        this.app.bill(unique(), "fail");
+        this.app.bill("", "no key");
+        List<Observation.Context> observations = Awaitility.await()
+                .until(this.app::billingObservations, ended -> ended.size() >= before + 4)
+                .subList(before, before + 4);
+        assertThat(observations)
+                .extracting(context -> value(context, ObservationObserver.OUTCOME))
+                .containsExactly("processed", "duplicate", "failed", "missing_key");
+        assertThat(observations)
+                .extracting(context -> value(context, ObservationObserver.CONSUMER))
+                .containsOnly(BILLING);
+        assertThat(observations.subList(0, 2))
+                .extracting(context -> value(context, ObservationObserver.MESSAGE_ID))
+                .containsOnly(id);
+        Instant original = Instant.parse(value(observations.get(1), ObservationObserver.ORIGINAL_PROCESSED_AT));
+        assertThat(original).isBefore(Instant.now().plusSeconds(60));
+        assertThat(observations)
+                .as("ids, outcomes and consumers must not become tags of Spring Kafka's timer")
+                .allSatisfy(context -> assertThat(context.getLowCardinalityKeyValues())
+                        .noneMatch(keyValue -> keyValue.getKey().startsWith("idempotency")));
+    }
+
+    private static String value(Observation.Context context, String key) {
+        return context.getHighCardinalityKeyValue(key) != null
+                ? context.getHighCardinalityKeyValue(key).getValue()
+                : "absent";
+    }
+
+    private static double difference(
+            PrometheusScrape before, PrometheusScrape after, String metric, String label, String value) {
+        Map<String, String> labels = Map.of("consumer", BILLING, label, value);
+        return after.value(metric, labels) - before.value(metric, labels);
+    }
+
+    private static double billing(PrometheusScrape scrape, String metric) {
+        return scrape.value(metric, Map.of("consumer", BILLING));
+    }
+
+    private static String unique() {
+        return UUID.randomUUID().toString();
+    }
+}
