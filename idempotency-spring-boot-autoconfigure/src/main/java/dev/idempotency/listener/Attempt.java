@@ -85,6 +85,12 @@ final class Attempt implements ListenerTransaction.Work {
         return (this.admission != null) ? this.admission.positions() : new int[0];
     }
 
+    /** The first of them, or the first message at all: those before it are known to be done. */
+    int firstPosition() {
+        int[] positions = positions();
+        return (positions.length > 0) ? positions[0] : 0;
+    }
+
     private int candidatesAtStake() {
         return (this.admission != null) ? this.admission.positions().length : this.candidates.size();
     }

@@ -17,6 +17,9 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
 
     private final ListenerEndpoint endpoint;
 
+    /** The first record of the batch that failed last on this thread; fetched anew, it would be another object. */
+    private final ThreadLocal<@Nullable ConsumerRecord<K, V>> failed = new ThreadLocal<>();
+
     BatchDeliveryListener(BatchMessageListener<K, V> delegate, ListenerEndpoint endpoint) {
         super(delegate);
         this.endpoint = endpoint;
@@ -32,8 +35,7 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        Delivery delivery = Delivery.ofBatch(this.endpoint, records, acknowledgment);
-        delivery.during(() -> this.delegate.onMessage(records, delivery.acknowledgment(), consumer));
+        deliver(records, acknowledgment, deferred -> this.delegate.onMessage(records, deferred, consumer));
     }
 
     @Override
@@ -41,7 +43,18 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
             ConsumerRecords<K, V> records, @Nullable Acknowledgment acknowledgment, Consumer<K, V> consumer) {
         List<ConsumerRecord<K, V>> list = new ArrayList<>(records.count());
         records.forEach(list::add);
-        Delivery delivery = Delivery.ofBatch(this.endpoint, list, acknowledgment);
-        delivery.during(() -> this.delegate.onMessage(records, delivery.acknowledgment(), consumer));
+        deliver(list, acknowledgment, deferred -> this.delegate.onMessage(records, deferred, consumer));
+    }
+
+    private void deliver(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            java.util.function.Consumer<@Nullable Acknowledgment> listener) {
+        ConsumerRecord<K, V> first = records.isEmpty() ? null : records.get(0);
+        boolean retriedInPlace = first != null && this.failed.get() == first;
+        this.failed.set(first);
+        Delivery delivery = Delivery.ofBatch(this.endpoint, records, acknowledgment, retriedInPlace);
+        delivery.during(() -> listener.accept(delivery.acknowledgment()));
+        this.failed.remove();
     }
 }

@@ -25,23 +25,29 @@ final class Delivery {
             ListenerEndpoint endpoint,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
-            @Nullable Acknowledgment acknowledgment) {
+            @Nullable DeferredAcknowledgment acknowledgment) {
         this.endpoint = endpoint;
         this.records = records;
         this.batch = batch;
-        this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
+        this.acknowledgment = acknowledgment;
     }
 
     static Delivery ofRecord(
             ListenerEndpoint endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(endpoint, List.of(record), false, acknowledgment);
+        return new Delivery(endpoint, List.of(record), false, deferred(acknowledgment, false, false));
     }
 
     static Delivery ofBatch(
             ListenerEndpoint endpoint,
             List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(endpoint, records, true, acknowledgment);
+            @Nullable Acknowledgment acknowledgment,
+            boolean retriedInPlace) {
+        return new Delivery(endpoint, records, true, deferred(acknowledgment, true, retriedInPlace));
+    }
+
+    private static @Nullable DeferredAcknowledgment deferred(
+            @Nullable Acknowledgment acknowledgment, boolean batch, boolean retriedInPlace) {
+        return (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch, retriedInPlace) : null;
     }
 
     static @Nullable Delivery current() {

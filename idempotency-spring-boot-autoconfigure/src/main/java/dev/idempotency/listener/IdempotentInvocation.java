@@ -8,6 +8,7 @@ import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 
 /** One call of a listener: identify its messages, claim them, let the new ones in, commit, and tell the outcome. */
 final class IdempotentInvocation {
@@ -86,25 +87,32 @@ final class IdempotentInvocation {
 
     /**
      * The listener named the record that failed, so the error handler will commit the offsets of those before it. They
-     * were rolled back with it; so they are processed now, by themselves. If that fails too, nothing is named.
+     * were rolled back with it; so they are processed now, by themselves. If that fails too, the first of them is named:
+     * then nothing is committed, and all come again.
      */
     private Exception settleBefore(BatchFailure failure) {
         if (failure.position() < 0) {
             return failure.wholeBatch();
         }
-        try {
-            if (failure.position() > 0) {
-                attempt(failure.position()).execute();
-                if (this.delivery.isNacked()) {
-                    return failure.wholeBatch();
-                }
-            }
-        } catch (Throwable ex) {
-            failure.exception().addSuppressed(ex);
-            return failure.wholeBatch();
+        if (failure.position() == 0) {
+            return named(0, failure.exception());
         }
-        ConsumerRecord<?, ?> record = this.delivery.records().get(failure.position());
-        return BatchFailure.at(
-                record, failure.exception().getMessage(), failure.exception().getCause());
+        Attempt before = attempt(failure.position());
+        try {
+            before.execute();
+            return this.delivery.isNacked()
+                    ? named(before.firstPosition(), failure.exception())
+                    : named(failure.position(), failure.exception());
+        } catch (Throwable ex) {
+            BatchFailure earlier = BatchFailure.in(ex, this.delivery.records(), before.positions());
+            if (earlier != null && earlier.position() >= 0) {
+                return settleBefore(earlier);
+            }
+            return BatchFailure.at(this.delivery.records().get(before.firstPosition()), ex.getMessage(), ex);
+        }
+    }
+
+    private Exception named(int position, BatchListenerFailedException failure) {
+        return BatchFailure.at(this.delivery.records().get(position), failure.getMessage(), failure.getCause());
     }
 }

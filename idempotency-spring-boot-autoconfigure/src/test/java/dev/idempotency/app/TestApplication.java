@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
@@ -50,6 +51,8 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
         defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         defaults.put("spring.main.banner-mode", "off");
+        defaults.put("spring.flyway.enabled", "false");
+        defaults.put("spring.liquibase.enabled", "false");
         defaults.put("spring.jpa.open-in-view", "false");
         SpringApplicationBuilder builder = new SpringApplicationBuilder(all)
                 .web(WebApplicationType.NONE)
@@ -90,6 +93,20 @@ public final class TestApplication implements AutoCloseable {
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
+    }
+
+    /** Waits until each of the consumers of the only listener has a partition of its own. */
+    public void awaitOnePartitionEach() {
+        ConcurrentMessageListenerContainer<?, ?> container =
+                (ConcurrentMessageListenerContainer<?, ?>) bean(KafkaListenerEndpointRegistry.class)
+                        .getListenerContainers()
+                        .iterator()
+                        .next();
+        Awaitility.await("one partition a consumer")
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> container.getContainers().stream()
+                        .allMatch(consumer -> consumer.getAssignedPartitions() != null
+                                && consumer.getAssignedPartitions().size() == 1));
     }
 
     /** Waits until the group has committed the offsets of all that stands in the topic. */

@@ -1,0 +1,47 @@
+package dev.idempotency.app;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Remembers what observers are told. */
+public class Outcomes implements IdempotencyObserver, ConsumerObserver {
+
+    public final List<ConsumerDescription> consumers = new CopyOnWriteArrayList<>();
+    public final List<MessageId> processed = new CopyOnWriteArrayList<>();
+    public final List<Duplicate> duplicates = new CopyOnWriteArrayList<>();
+    public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
+    public final AtomicInteger failed = new AtomicInteger();
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        this.consumers.add(consumer);
+        return this;
+    }
+
+    @Override
+    public void processed(MessageId id, RecordCoordinates coordinates) {
+        this.processed.add(id);
+    }
+
+    @Override
+    public void duplicate(Duplicate duplicate) {
+        this.duplicates.add(duplicate);
+    }
+
+    @Override
+    public void missingKey(RecordCoordinates coordinates) {
+        this.missingKeys.add(coordinates);
+    }
+
+    @Override
+    public void failed(int messages) {
+        this.failed.addAndGet(messages);
+    }
+}

@@ -1,0 +1,109 @@
+package dev.idempotency.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.crash.CrashingApplication.CrashPoint;
+import dev.idempotency.testing.TestKafka;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** Real processes that really die. */
+class CrashIT extends ApplicationTest {
+
+    private static final int MESSAGES = 2000;
+
+    @Test
+    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage() throws Exception {
+        diesAndIsStartedAgain(CrashPoint.BEFORE_COMMIT, 0);
+    }
+
+    @Test
+    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll() throws Exception {
+        diesAndIsStartedAgain(CrashPoint.AFTER_COMMIT, 1);
+    }
+
+    private void diesAndIsStartedAgain(CrashPoint crash, int expectedDuplicates) throws Exception {
+        try (TestApplication app = start()) {
+            for (int i = 0; i < 15; i++) {
+                app.send(this.topic, "id-" + i, "effect-" + i);
+            }
+        }
+        Process process = launch(crash);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(137);
+        try (TestApplication app = start(CrashingApplication.Listener.class, Outcomes.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).counts()).hasSize(15).allSatisfy((name, count) -> assertThat(count)
+                    .isOne());
+            assertThat(app.bean(Outcomes.class).duplicates).hasSizeGreaterThanOrEqualTo(expectedDuplicates);
+        }
+    }
+
+    @Test
+    void aProcessThatIsKilledAgainAndAgainAppliesEveryMessageOnce() throws Exception {
+        try (TestApplication app = start()) {
+            for (int i = 0; i < MESSAGES; i++) {
+                app.send(this.topic, "id-" + i, "effect-" + i);
+            }
+        }
+        JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
+        for (int kill = 1; kill <= 3; kill++) {
+            int appliedBefore = applied(jdbc);
+            Process process = launch(CrashPoint.NEVER);
+            try {
+                Awaitility.await("work before kill " + kill)
+                        .atMost(Duration.ofSeconds(60))
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> applied(jdbc) > appliedBefore + 50);
+            } finally {
+                process.destroyForcibly().waitFor(30, TimeUnit.SECONDS);
+            }
+        }
+        assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
+        try (TestApplication app = start(CrashingApplication.Listener.class)) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).counts()).hasSize(MESSAGES).allSatisfy((name, count) -> assertThat(count)
+                    .isOne());
+        }
+    }
+
+    private static int applied(JdbcTemplate jdbc) {
+        return jdbc.queryForObject("select count(*) from effect", Integer.class);
+    }
+
+    @Override
+    protected TestApplication start(Class<?>... classes) {
+        return start(List.of("crash=NEVER"), classes);
+    }
+
+    private Process launch(CrashPoint crash) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                CrashingApplication.class.getName(),
+                this.database.jdbcUrl(),
+                this.topic,
+                this.group,
+                crash.name());
+        builder.environment().put("IDEMPOTENCY_TEST_KAFKA_BOOTSTRAP_SERVERS", TestKafka.bootstrapServers());
+        builder.redirectErrorStream(true);
+        builder.redirectOutput(new File("target/crash-" + crash + ".log"));
+        return builder.start();
+    }
+}

@@ -1,0 +1,177 @@
+package dev.idempotency.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
+import dev.idempotency.MissingMessageKeyException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.kafka.support.KafkaHeaders;
+
+class MessageIdResolverTests {
+
+    private final ConsumerRecord<String, Object> record = new ConsumerRecord<>("orders", 2, 17, "key", "value");
+
+    private MessageId resolve(String key) {
+        return new MessageIdResolver("ledger", message -> key, OnMissingKey.FAIL).resolve(view(null));
+    }
+
+    private MessageId evaluate(String expression, Object payload, Object... arguments) {
+        String[] names = new String[arguments.length];
+        Arrays.setAll(names, i -> "arg" + i);
+        KeySource source = new ExpressionKeySource(expression, List.of(names), new DefaultListableBeanFactory());
+        return new MessageIdResolver("ledger", source, OnMissingKey.FAIL).resolve(view(payload, arguments));
+    }
+
+    private MessageView view(Object payload, Object... arguments) {
+        return new MessageView() {
+
+            @Override
+            public ConsumerRecord<?, ?> record() {
+                return MessageIdResolverTests.this.record;
+            }
+
+            @Override
+            public Object payload() {
+                return payload;
+            }
+
+            @Override
+            public Object argument(int index) {
+                return arguments[index];
+            }
+        };
+    }
+
+    @Test
+    void aKeyThatFitsIsStoredAsItIs() {
+        String longest = "x".repeat(MessageId.MAX_VALUE_LENGTH);
+        assertThat(resolve(longest)).isEqualTo(new MessageId("ledger", longest));
+    }
+
+    @Test
+    void keysThatAreTooLongAreDigestedAndDoNotCollideByTheirBeginnings() {
+        String one = "x".repeat(300) + "1";
+        String other = "x".repeat(300) + "2";
+        assertThat(resolve(one).value())
+                .matches("sha256:[0-9a-f]{64}")
+                .isNotEqualTo(resolve(other).value());
+        assertThat(resolve(one)).isEqualTo(resolve(one));
+    }
+
+    @Test
+    void noKeyCanPassForTheDigestOfAnother() {
+        String digest = resolve("x".repeat(300)).value();
+        assertThat(resolve(digest).value()).startsWith("sha256:").isNotEqualTo(digest);
+    }
+
+    @Test
+    void aMissingOrBlankKeyNamesTheRecordAndTheRemedy() {
+        assertThatExceptionOfType(MissingMessageKeyException.class)
+                .isThrownBy(() -> resolve(null))
+                .withMessageContaining("orders-2@17")
+                .withMessageContaining("'ledger'")
+                .withMessageContaining("idempotency.key.on-missing=process");
+        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve(" \t "));
+    }
+
+    @Test
+    void aMissingKeyIsNoErrorWhereSuchMessagesAreToBeProcessed() {
+        MessageIdResolver lenient = new MessageIdResolver("ledger", message -> null, OnMissingKey.PROCESS);
+        assertThat(lenient.resolve(view(null))).isNull();
+    }
+
+    @Test
+    void keysThatNoDatabaseTakesAreRefusedWithTheirRecord() {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve("a\0b"))
+                .withMessageContaining("orders-2@17")
+                .withMessageContaining("NUL");
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> resolve("a\ud800"))
+                .withMessageContaining("Unicode");
+    }
+
+    @Test
+    void expressionsSeeTheRecordThePayloadTheHeadersAndTheArguments() {
+        this.record.headers().add("tenant", "acme".getBytes(StandardCharsets.UTF_8));
+        assertThat(evaluate("#record.key()", null).value()).isEqualTo("key");
+        assertThat(evaluate("#payload.id + '/' + #headers['tenant']", Map.of("id", 7))
+                        .value())
+                .isEqualTo("7/acme");
+        assertThat(evaluate("#arg1", null, "first", "second").value()).isEqualTo("second");
+        assertThat(evaluate("#payload", UUID.fromString("00000000-0000-0000-0000-000000000001"))
+                        .value())
+                .endsWith("0001");
+    }
+
+    @Test
+    void anExpressionIsEvaluatedAnewForPayloadsOfDifferentTypes() {
+        KeySource source = new ExpressionKeySource("#payload.toString()", List.of(), new DefaultListableBeanFactory());
+        for (int i = 0; i < 500; i++) {
+            assertThat(source.keyOf(view("text-" + i))).isEqualTo("text-" + i);
+            assertThat(source.keyOf(view(i))).isEqualTo(String.valueOf(i));
+        }
+    }
+
+    @Test
+    void coordinatesLeadBackToTheOriginalRecordAcrossRetryTopics() {
+        assertThat(evaluate("#coordinates", null).value()).isEqualTo("orders-2@17");
+        this.record.headers().add(KafkaHeaders.ORIGINAL_TOPIC, "main".getBytes(StandardCharsets.UTF_8));
+        this.record
+                .headers()
+                .add(
+                        KafkaHeaders.ORIGINAL_PARTITION,
+                        ByteBuffer.allocate(4).putInt(1).array());
+        this.record
+                .headers()
+                .add(
+                        KafkaHeaders.ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(8).putLong(5).array());
+        this.record.headers().add(KafkaHeaders.ORIGINAL_TOPIC, "later hop".getBytes(StandardCharsets.UTF_8));
+        assertThat(evaluate("#coordinates", null).value()).isEqualTo("main-1@5");
+    }
+
+    @Test
+    void anExpressionThatLeadsThroughNothingGivesNoKey() {
+        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate("#payload.id", null));
+        assertThatExceptionOfType(MissingMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#headers['absent']", null));
+    }
+
+    @Test
+    void anExpressionThatCannotBeEvaluatedNamesTheRecord() {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload.noSuchThing", "text"))
+                .withMessageContaining("orders-2@17")
+                .withMessageContaining("noSuchThing");
+    }
+
+    @Test
+    void whatHasNoTextOfItsOwnIsRefusedRatherThanMistaken() {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload", new Object()))
+                .withMessageContaining("java.lang.Object");
+    }
+
+    @Test
+    void anExpressionThatDoesNotParseOrNamesUnknownVariablesIsRefusedAtOnce() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> evaluate("#payload.", null))
+                .withMessageContaining("#payload.");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> evaluate("#paylaod.id", null))
+                .withMessageContaining("#paylaod")
+                .withMessageContaining("payload");
+    }
+}

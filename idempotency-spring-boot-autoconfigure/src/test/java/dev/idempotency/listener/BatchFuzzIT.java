@@ -1,0 +1,176 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.util.backoff.ExponentialBackOff;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** Thousands of records, random failures of every kind, and at the end each message took effect exactly once. */
+class BatchFuzzIT extends ApplicationTest {
+
+    private static final int MESSAGES = 1000;
+    private static final Set<String> GIVEN_UP = new ConcurrentSkipListSet<>();
+
+    @Override
+    protected int partitions() {
+        return 3;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"batch, springs-default", "batch, recovering", "manual, recovering", "manual_immediate, exponential"})
+    void nothingIsLostAndNothingIsAppliedTwice(String ackMode, String errorHandler) {
+        GIVEN_UP.clear();
+        boolean recovers = errorHandler.equals("recovering");
+        Random random = new Random(42);
+        try (TestApplication app = start(
+                List.of(
+                        "spring.kafka.listener.type=batch",
+                        "spring.kafka.listener.ack-mode=" + ackMode,
+                        "spring.kafka.consumer.max-poll-records=50",
+                        "spring.kafka.listener.concurrency=2",
+                        "handler=" + errorHandler),
+                ackMode.startsWith("manual") ? Manual.class : Automatic.class,
+                Handlers.class)) {
+            Set<String> expected = new TreeSet<>();
+            for (int i = 0; i < MESSAGES; i++) {
+                boolean poison = recovers && i % 400 == 7;
+                String name = (poison ? "poison-" : "message-") + i;
+                expected.add(name);
+                int copies = (random.nextInt(5) == 0) ? 2 : 1;
+                for (int copy = 0; copy < copies; copy++) {
+                    app.send(new ProducerRecord<>(
+                            this.topic,
+                            random.nextInt(partitions()),
+                            (String) null,
+                            name,
+                            List.of(new RecordHeader("message-id", name.getBytes(StandardCharsets.UTF_8)))));
+                }
+            }
+            app.awaitCaughtUp(this.group, this.topic);
+            Map<String, Integer> counts = app.bean(Effects.class).counts();
+            assertThat(counts)
+                    .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
+            Set<String> accountedFor = new TreeSet<>(counts.keySet());
+            accountedFor.addAll(GIVEN_UP);
+            assertThat(accountedFor).isEqualTo(expected);
+            assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
+        }
+    }
+
+    static class Handlers {
+
+        @Bean
+        CommonErrorHandler errorHandler(@Value("${handler}") String handler) {
+            return switch (handler) {
+                case "recovering" ->
+                    new DefaultErrorHandler(
+                            (record, ex) -> GIVEN_UP.add(record.value().toString()), new FixedBackOff(0, 15));
+                case "exponential" -> {
+                    ExponentialBackOff backOff = new ExponentialBackOff(1, 2);
+                    backOff.setMaxInterval(20);
+                    backOff.setMaxAttempts(20);
+                    yield new DefaultErrorHandler(backOff);
+                }
+                default -> new DefaultErrorHandler();
+            };
+        }
+    }
+
+    static class Automatic extends RandomlyFailing {
+
+        Automatic(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(List<String> payloads) {
+            processOrFail(payloads);
+        }
+    }
+
+    static class Manual extends RandomlyFailing {
+
+        Manual(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            processOrFail(payloads);
+            if (oneIn(16)) {
+                acknowledgment.nack(oneOf(payloads), Duration.ofMillis(1));
+            } else {
+                acknowledgment.acknowledge();
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    abstract static class RandomlyFailing {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+        private final Random random = new Random(7);
+
+        RandomlyFailing(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
+            jdbc.update("insert into once (id) values (1)");
+        }
+
+        boolean oneIn(int many) {
+            return this.random.nextInt(many) == 0;
+        }
+
+        int oneOf(List<?> list) {
+            return this.random.nextInt(list.size());
+        }
+
+        void processOrFail(List<String> payloads) {
+            for (int i = 0; i < payloads.size(); i++) {
+                if (payloads.get(i).startsWith("poison")) {
+                    throw new BatchListenerFailedException("poison", i);
+                }
+                this.effects.happen(payloads.get(i));
+            }
+            if (oneIn(16)) {
+                throw new IllegalStateException("random failure");
+            }
+            if (oneIn(16)) {
+                throw new BatchListenerFailedException("random record", oneOf(payloads));
+            }
+            if (oneIn(16)) {
+                // Violates a deferred constraint: the commit fails.
+                this.jdbc.update("insert into once (id) values (1)");
+            }
+        }
+    }
+}

