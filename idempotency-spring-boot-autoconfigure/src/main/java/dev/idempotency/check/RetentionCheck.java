@@ -57,11 +57,10 @@ final class RetentionCheck implements ListenerCheck {
         boolean hasRetryTopics = this.all.get().stream()
                 .map(other -> other.container().getMainListenerId())
                 .anyMatch(mainId -> mainId != null && mainId.equals(listenerId));
-        DestinationTopicResolver resolver =
-                this.beanFactory.getBeanProvider(DestinationTopicResolver.class).getIfAvailable();
-        if (listenerId == null || resolver == null || !hasRetryTopics) {
+        if (listenerId == null || !hasRetryTopics) {
             return Duration.ZERO;
         }
+        DestinationTopicResolver resolver = this.beanFactory.getBean(DestinationTopicResolver.class);
         return listener.consumer().topics().stream()
                 .map(topic -> chainTime(resolver, listenerId, resolver.getDestinationTopicByName(listenerId, topic)))
                 .max(Duration::compareTo)
