@@ -159,7 +159,7 @@ class ArchitectureTests {
                 .whereLayer("actuate")
                 .mayOnlyAccessLayers("api", "listener", "key", "store", "retention", "observe")
                 .whereLayer("check")
-                .mayOnlyAccessLayers("api", "listener", "key", "store")
+                .mayOnlyAccessLayers("api", "listener", "key", "store", "observe")
                 .whereLayer("autoconfigure")
                 .mayNotBeAccessedByAnyLayer();
     }

@@ -7,6 +7,7 @@ import dev.idempotency.listener.IdempotentEndpoints;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.ListenerDefaults;
 import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.listener.ListenerInspection;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -45,8 +46,10 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     ContainerPreparation idempotentContainerPreparation(
-            ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
-        return new ContainerPreparation(definitions, retryTopics);
+            ListenerDefinitions definitions,
+            ObjectProvider<DestinationTopicResolver> retryTopics,
+            ObjectProvider<ListenerInspection> inspection) {
+        return new ContainerPreparation(definitions, retryTopics, inspection);
     }
 
     @Bean

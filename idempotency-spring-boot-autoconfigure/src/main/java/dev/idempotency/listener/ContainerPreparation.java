@@ -21,10 +21,15 @@ public final class ContainerPreparation {
 
     private final ListenerDefinitions definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
+    private final ObjectProvider<ListenerInspection> inspection;
 
-    public ContainerPreparation(ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
+    public ContainerPreparation(
+            ListenerDefinitions definitions,
+            ObjectProvider<DestinationTopicResolver> retryTopics,
+            ObjectProvider<ListenerInspection> inspection) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
+        this.inspection = inspection;
     }
 
     void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
@@ -36,6 +41,11 @@ public final class ContainerPreparation {
         container.setupMessageListener(remembering(listener, endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
+        this.inspection
+                .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
+                .inspect(this.definitions.listeners().stream()
+                        .filter(protectedListener -> protectedListener.container() == container)
+                        .toList());
     }
 
     private static void teach(@Nullable Object errorHandler) {

@@ -4,6 +4,8 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
 import java.io.Serial;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,12 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return IdempotentMethods.find(method, targetClass) != null;
+        return !isFinal(targetClass) && IdempotentMethods.find(method, targetClass) != null;
+    }
+
+    /** Left alone, for the start-up checks to tell of it with all else; a proxy that cannot be made tells of nothing. */
+    private static boolean isFinal(Class<?> targetClass) {
+        return Modifier.isFinal(targetClass.getModifiers()) && !Proxy.isProxyClass(targetClass);
     }
 
     private static final class ClaimInterceptor implements MethodInterceptor {

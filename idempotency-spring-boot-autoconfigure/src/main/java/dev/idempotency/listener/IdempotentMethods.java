@@ -12,11 +12,12 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
 
 /** Finds {@code @IdempotentListener}: on the method, or on its class if the method is a listener. */
-final class IdempotentMethods {
+public final class IdempotentMethods {
 
     private IdempotentMethods() {}
 
-    static @Nullable IdempotentListener find(Method method, @Nullable Class<?> targetClass) {
+    /** The annotation that holds for a method, or {@code null} if there is none. */
+    public static @Nullable IdempotentListener find(Method method, @Nullable Class<?> targetClass) {
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         IdempotentListener onMethod = AnnotatedElementUtils.findMergedAnnotation(specific, IdempotentListener.class);
         if (onMethod != null) {

@@ -5,6 +5,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.listener.ListenerFault.Kind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerObservers;
@@ -32,6 +33,8 @@ import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Works out, once per container, all that is to be known of its listener. */
@@ -68,16 +71,22 @@ public final class ListenerDefinitions {
                         targetClass,
                         (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
+        boolean annotated = false;
         for (Method method : methods) {
             IdempotentListener annotation = IdempotentMethods.find(method, targetClass);
             if (annotation != null) {
-                definitions.put(method, define(annotation, bean, method, element, container));
+                annotated = true;
+                ListenerDefinition definition = define(annotation, bean, method, element, container);
+                if (definition != null) {
+                    definitions.put(method, definition);
+                }
             }
         }
-        return definitions.isEmpty() ? null : new ListenerEndpoint(definitions);
+        return annotated ? new ListenerEndpoint(definitions) : null;
     }
 
-    private ListenerDefinition define(
+    /** Defines a listener, or returns {@code null} if its faults do not allow that; they are told by {@link #listeners()}. */
+    private @Nullable ListenerDefinition define(
             IdempotentListener annotation,
             Object bean,
             Method method,
@@ -85,22 +94,39 @@ public final class ListenerDefinitions {
             AbstractMessageListenerContainer<?, ?> container) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
         String listener = listenerName(method, targetClass, element);
-        String consumer = consumerName(annotation, listener, container);
+        ListenerFaults faults = new ListenerFaults();
+        String consumer = faults.collect(listener, () -> consumerName(annotation, listener, container));
         ListenerArguments arguments = new ListenerArguments(method);
-        KeySource keys = keySource(annotation, arguments, listener);
-        ListenerTransaction transaction =
-                this.transactions.of(method, targetClass, resolve(annotation.transactionManager()));
+        String expression = faults.collect("", () -> resolve(annotation.key(), Kind.KEY_EXPRESSION));
+        KeySource keys =
+                faults.collect(KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, arguments));
+        Duration retention =
+                faults.collect(this.defaults.retention(), () -> onlyRetention(consumer, retention(annotation)));
+        TransactionAttribute attribute = this.transactions.attributesOf(method, targetClass);
+        PlatformTransactionManager manager = faults.<@Nullable PlatformTransactionManager>collect(
+                null,
+                () -> this.transactions.managerFor(
+                        attribute, resolve(annotation.transactionManager(), Kind.TRANSACTION_MANAGER)));
         ConsumerDescription description = new ConsumerDescription(
-                consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention(annotation));
-        refuseAnotherRetention(description);
+                consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
         this.listeners.add(new ProtectedListener(
-                description, bean, method, container, transaction.transactionManager(), transaction.attribute()));
+                description,
+                bean,
+                method,
+                container,
+                manager,
+                attribute,
+                StringUtils.hasText(expression) ? expression : null,
+                faults.found()));
+        if (manager == null || !faults.found().isEmpty()) {
+            return null;
+        }
         return new ListenerDefinition(
                 consumer,
                 method,
                 arguments,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
-                transaction,
+                new ListenerTransaction(manager, attribute),
                 this.defaults.store(),
                 this.observers.computeIfAbsent(consumer, name -> introduce(description)));
     }
@@ -118,24 +144,32 @@ public final class ListenerDefinitions {
     }
 
     private Duration retention(IdempotentListener annotation) {
-        String retention = resolve(annotation.retention());
-        return StringUtils.hasText(retention)
-                ? DurationFormatterUtils.detectAndParse(retention)
-                : this.defaults.retention();
+        String retention = resolve(annotation.retention(), Kind.RETENTION);
+        try {
+            return StringUtils.hasText(retention)
+                    ? DurationFormatterUtils.detectAndParse(retention)
+                    : this.defaults.retention();
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFaults.found(
+                    Kind.RETENTION,
+                    "The retention '%s' is no duration.".formatted(retention),
+                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
+        }
     }
 
-    /** Handlers of one class share their rows, so that the shorter retention would forget the other's messages. */
-    private void refuseAnotherRetention(ConsumerDescription consumer) {
-        this.listeners.stream()
-                .map(ProtectedListener::consumer)
-                .filter(other -> other.name().equals(consumer.name())
-                        && !other.retention().equals(consumer.retention()))
-                .findFirst()
-                .ifPresent(other -> {
-                    throw new IllegalStateException(("The consumer '%s' is to remember its messages for %s and for %s"
-                                    + " (%s). State one @IdempotentListener(retention = …) for all its methods.")
-                            .formatted(consumer.name(), other.retention(), consumer.retention(), consumer.listener()));
-                });
+    /** Listeners of one consumer share their rows: the shorter retention would forget the other's messages. */
+    private Duration onlyRetention(String consumer, Duration retention) {
+        for (ProtectedListener other : this.listeners) {
+            Duration others = other.consumer().retention();
+            if (other.consumer().name().equals(consumer) && !others.equals(retention)) {
+                throw ListenerFaults.found(
+                        Kind.RETENTION,
+                        "The consumer '%s' is to remember its messages for %s and for %s."
+                                .formatted(consumer, others, retention),
+                        "State one @IdempotentListener(retention = …) for all its methods.");
+            }
+        }
+        return retention;
     }
 
     /** All handlers of a class are one listener: which one is called depends on the payload, not on the message. */
@@ -146,12 +180,14 @@ public final class ListenerDefinitions {
 
     private String consumerName(
             IdempotentListener annotation, String listener, AbstractMessageListenerContainer<?, ?> container) {
-        String named = resolve(annotation.consumer());
+        String named = resolve(annotation.consumer(), Kind.CONSUMER_NAME);
         String consumer = StringUtils.hasText(named) ? named : group(container) + "/" + listener;
         if (consumer.length() > MessageId.MAX_CONSUMER_LENGTH) {
-            throw new IllegalStateException(("The consumer name '%s' of %s has %d characters, but at most %d fit. Name"
-                            + " a shorter one in @IdempotentListener(consumer = …).")
-                    .formatted(consumer, listener, consumer.length(), MessageId.MAX_CONSUMER_LENGTH));
+            throw ListenerFaults.found(
+                    Kind.CONSUMER_NAME,
+                    "The consumer name '%s' has %d characters, but at most %d fit."
+                            .formatted(consumer, consumer.length(), MessageId.MAX_CONSUMER_LENGTH),
+                    "Name a shorter one in @IdempotentListener(consumer = …).");
         }
         return consumer;
     }
@@ -167,16 +203,15 @@ public final class ListenerDefinitions {
         return this.groupsByMainListener.getOrDefault(container.getMainListenerId(), group);
     }
 
-    private KeySource keySource(IdempotentListener annotation, ListenerArguments arguments, String listener) {
-        String expression = resolve(annotation.key());
+    private KeySource keySource(String expression, ListenerArguments arguments) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }
         try {
             return new ExpressionKeySource(expression, arguments.names(), this.beanFactory);
         } catch (IllegalArgumentException ex) {
-            throw new IllegalStateException(
-                    ex.getMessage() + ". It stands at @IdempotentListener(key = …) of " + listener + ".", ex);
+            throw ListenerFaults.found(
+                    Kind.KEY_EXPRESSION, ex.getMessage() + ".", "Mend the expression in @IdempotentListener(key = …).");
         }
     }
 
@@ -197,8 +232,13 @@ public final class ListenerDefinitions {
                         .toList();
     }
 
-    private String resolve(String value) {
-        String resolved = this.beanFactory.resolveEmbeddedValue(value);
-        return (resolved != null) ? resolved : "";
+    private String resolve(String value, Kind kind) {
+        try {
+            String resolved = this.beanFactory.resolveEmbeddedValue(value);
+            return (resolved != null) ? resolved : "";
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFaults.found(
+                    kind, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
+        }
     }
 }

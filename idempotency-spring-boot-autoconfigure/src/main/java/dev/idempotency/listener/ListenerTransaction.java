@@ -73,12 +73,4 @@ final class ListenerTransaction {
                 && rules.getRollbackRules().stream()
                         .anyMatch(rule -> rule instanceof NoRollbackRuleAttribute && rule.getDepth(failure) >= 0);
     }
-
-    PlatformTransactionManager transactionManager() {
-        return this.transactionManager;
-    }
-
-    TransactionAttribute attribute() {
-        return this.attribute;
-    }
 }

@@ -1,12 +1,17 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.listener.ListenerFault.Kind;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -16,6 +21,9 @@ import org.springframework.util.StringUtils;
 /** Finds the transaction manager and the transaction attributes of listeners. */
 final class ListenerTransactions {
 
+    private static final String REMEDY = "Name the one that manages the store's DataSource in"
+            + " @IdempotentListener(transactionManager = …), or make it @Primary.";
+
     private final TransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
     private final ListableBeanFactory beanFactory;
 
@@ -23,19 +31,37 @@ final class ListenerTransactions {
         this.beanFactory = beanFactory;
     }
 
-    /** The transaction of a listener method; the manager's name, where given, wins over that of {@code @Transactional}. */
-    ListenerTransaction of(Method method, Class<?> targetClass, String managerName) {
+    /** The attributes of a listener method's transaction: its own, or those of a plain one. */
+    TransactionAttribute attributesOf(Method method, Class<?> targetClass) {
         TransactionAttribute own = this.attributes.getTransactionAttribute(method, targetClass);
-        TransactionAttribute attribute = (own != null) ? own : new DefaultTransactionAttribute();
-        String qualifier = StringUtils.hasText(managerName) ? managerName : attribute.getQualifier();
-        PlatformTransactionManager manager = StringUtils.hasText(qualifier)
-                ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(
-                        this.beanFactory, PlatformTransactionManager.class, qualifier)
-                : onlyManager(method);
-        return new ListenerTransaction(manager, attribute);
+        return (own != null) ? own : new DefaultTransactionAttribute();
     }
 
-    private PlatformTransactionManager onlyManager(Method method) {
+    /** The transaction manager of a listener; its name, where given, wins over that of {@code @Transactional}. */
+    PlatformTransactionManager managerFor(TransactionAttribute attribute, String managerName) {
+        String qualifier = StringUtils.hasText(managerName) ? managerName : attribute.getQualifier();
+        return StringUtils.hasText(qualifier) ? namedManager(qualifier) : onlyManager();
+    }
+
+    private PlatformTransactionManager namedManager(String qualifier) {
+        try {
+            return BeanFactoryAnnotationUtils.qualifiedBeanOfType(
+                    this.beanFactory, PlatformTransactionManager.class, qualifier);
+        } catch (NoSuchBeanDefinitionException ex) {
+            throw ListenerFaults.found(
+                    Kind.TRANSACTION_MANAGER,
+                    "The listener names the transaction manager '%s', but no PlatformTransactionManager has that name"
+                                    .formatted(qualifier)
+                            + " or qualifier; there are " + managerNames() + ".",
+                    REMEDY);
+        }
+    }
+
+    private List<String> managerNames() {
+        return List.of(this.beanFactory.getBeanNamesForType(TransactionManager.class));
+    }
+
+    private PlatformTransactionManager onlyManager() {
         PlatformTransactionManager primary = this.beanFactory
                 .getBeanProvider(PlatformTransactionManager.class)
                 .getIfUnique();
@@ -49,9 +75,13 @@ final class ListenerTransactions {
         if (candidates.size() == 1) {
             return candidates.values().iterator().next();
         }
-        String found = candidates.isEmpty() ? "there is none" : "there are several: " + candidates.keySet();
-        throw new IllegalStateException(("%s needs a transaction manager for the store's DataSource, but %s. Name one"
-                        + " in @IdempotentListener(transactionManager = …), or make one @Primary.")
-                .formatted(method, found));
+        throw ListenerFaults.found(
+                Kind.TRANSACTION_MANAGER,
+                candidates.isEmpty()
+                        ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"
+                                + " besides those of Kafka or of reactive databases: " + managerNames() + "."
+                        : "The listener needs one transaction manager, but there are several and none is named: "
+                                + new TreeSet<>(candidates.keySet()) + ".",
+                REMEDY);
     }
 }

@@ -2,24 +2,35 @@ package dev.idempotency.listener;
 
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * A listener method that is protected, behind one of its containers.
+ * A listener method that is to be protected, behind one of its containers.
  *
  * @param consumer what is known of it
  * @param bean the listener's bean, as the container calls it: a proxy
  * @param method the method of the user's class
  * @param container the container
- * @param transactionManager who opens its transactions
+ * @param transactionManager who opens its transactions; {@code null} if a fault says that there is nobody
  * @param transactionAttribute their attributes
+ * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
+ * @param faults why it cannot be protected: empty, or the application does not start
  */
 public record ProtectedListener(
         ConsumerDescription consumer,
         Object bean,
         Method method,
         AbstractMessageListenerContainer<?, ?> container,
-        PlatformTransactionManager transactionManager,
-        TransactionAttribute transactionAttribute) {}
+        @Nullable PlatformTransactionManager transactionManager,
+        TransactionAttribute transactionAttribute,
+        @Nullable String keyExpression,
+        List<ListenerFault> faults) {
+
+    public ProtectedListener {
+        faults = List.copyOf(faults);
+    }
+}

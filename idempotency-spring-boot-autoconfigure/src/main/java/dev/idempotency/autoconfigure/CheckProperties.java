@@ -1,0 +1,31 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.check.Check;
+import dev.idempotency.check.CheckMode;
+import java.time.Duration;
+import java.util.Set;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings for what is verified at start-up.
+ *
+ * @param checks what becomes of findings
+ * @param relaxedChecks checks whose findings matter one level less: what would keep the application from starting is
+ *     logged as a warning, and what would be logged is left out
+ * @param brokerCheckTimeout how long brokers are asked about the topics, without holding up the start; zero to ask
+ *     nothing
+ */
+@ConfigurationProperties("idempotency")
+public record CheckProperties(
+        @DefaultValue("fail") CheckMode checks,
+        @DefaultValue Set<Check> relaxedChecks,
+        @DefaultValue("10s") Duration brokerCheckTimeout) {
+
+    public CheckProperties {
+        if (brokerCheckTimeout.isNegative()) {
+            throw new IllegalArgumentException(
+                    "idempotency.broker-check-timeout must not be negative, but is " + brokerCheckTimeout);
+        }
+    }
+}

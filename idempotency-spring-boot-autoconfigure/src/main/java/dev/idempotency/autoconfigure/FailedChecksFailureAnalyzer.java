@@ -1,0 +1,40 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.check.Check;
+import dev.idempotency.check.FailedChecksException;
+import dev.idempotency.check.Finding;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Tells of every listener that would not be protected: what, where, why it is dangerous, and how to mend it. */
+final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedChecksException> {
+
+    @Override
+    protected FailureAnalysis analyze(@Nullable Throwable rootFailure, FailedChecksException cause) {
+        List<Finding> findings = cause.findings();
+        String description = IntStream.range(0, findings.size())
+                .mapToObj(i -> "  %d. %s".formatted(i + 1, findings.get(i).description()))
+                .collect(Collectors.joining(
+                        "%n%n".formatted(), "@IdempotentListener cannot keep its promise:%n%n".formatted(), ""));
+        String action = IntStream.range(0, findings.size())
+                .mapToObj(i -> "  %d. %s".formatted(i + 1, findings.get(i).remedy()))
+                .collect(Collectors.joining("%n".formatted(), "%n".formatted(), relaxation(findings)));
+        return new FailureAnalysis(description, action, cause);
+    }
+
+    private static String relaxation(List<Finding> findings) {
+        String relaxable = findings.stream()
+                .map(Finding::check)
+                .filter(check -> !check.isIndispensable())
+                .distinct()
+                .map(Check::toString)
+                .collect(Collectors.joining(","));
+        return relaxable.isEmpty()
+                ? ""
+                : "%n%nTo start all the same, with a warning: idempotency.relaxed-checks=%s".formatted(relaxable);
+    }
+}

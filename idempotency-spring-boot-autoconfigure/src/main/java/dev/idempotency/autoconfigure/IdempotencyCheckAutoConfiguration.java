@@ -1,0 +1,28 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.check.CheckPolicy;
+import dev.idempotency.check.ListenerChecks;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration for what is verified before the first message.
+ *
+ * <p>It does not ask for a store: that there is none is one of the things to be found.
+ */
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class)
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(CheckProperties.class)
+public final class IdempotencyCheckAutoConfiguration {
+
+    @Bean
+    ListenerChecks idempotentListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
+        return new ListenerChecks(
+                beanFactory,
+                new CheckPolicy(properties.checks(), properties.relaxedChecks()),
+                properties.brokerCheckTimeout());
+    }
+}

@@ -1,0 +1,68 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.List;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
+
+/** Whether the work is done when the listener returns, on the thread that it was called on. */
+final class AsynchronyCheck implements ListenerCheck {
+
+    private static final List<String> ASYNCHRONOUS_RESULTS = List.of(
+            "java.util.concurrent.Future",
+            "java.util.concurrent.CompletionStage",
+            "java.util.concurrent.Flow$Publisher",
+            "org.reactivestreams.Publisher",
+            "kotlinx.coroutines.Job",
+            "kotlinx.coroutines.flow.Flow");
+
+    private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        Method method = listener.method();
+        Class<?>[] parameters = method.getParameterTypes();
+        Class<?> type = AopUtils.getTargetClass(listener.bean());
+        if (isAsynchronous(method.getReturnType())) {
+            findings.add(
+                    Check.ASYNC_LISTENER,
+                    listener,
+                    "The method returns a %s, which is completed later."
+                            .formatted(method.getReturnType().getSimpleName()),
+                    "Return void, and wait for the result in the method (join() or block()); reactive database access"
+                            + " takes no part in the transaction.");
+        }
+        if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
+            findings.add(
+                    Check.ASYNC_LISTENER,
+                    listener,
+                    "The method is a suspend function, which may go on later on another thread.",
+                    "Remove suspend, and call suspending functions within runBlocking { … }.");
+        }
+        if (isAsync(method) || isAsync(type)) {
+            findings.add(
+                    Check.ASYNC_LISTENER,
+                    listener,
+                    "The method is @Async, so that it runs on another thread than its container's.",
+                    "Remove @Async; @KafkaListener(concurrency = …) gives more threads.");
+        }
+    }
+
+    private static boolean isAsync(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, Async.class);
+    }
+
+    /** By names, as most of these types are of libraries that an application may not have. */
+    static boolean isAsynchronous(Class<?> type) {
+        if (type == void.class) {
+            return false;
+        }
+        return ASYNCHRONOUS_RESULTS.contains(type.getName())
+                || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                        .anyMatch(superType -> ASYNCHRONOUS_RESULTS.contains(superType.getName()));
+    }
+}

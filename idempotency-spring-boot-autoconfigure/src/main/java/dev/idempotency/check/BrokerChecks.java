@@ -1,0 +1,101 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the brokers of the listeners about their topics, on a thread of its own and for a limited time.
+ *
+ * <p>It only ever logs. A broker that does not answer, or refuses to, is left alone.
+ */
+final class BrokerChecks {
+
+    private static final Logger logger = LoggerFactory.getLogger(BrokerChecks.class);
+
+    private final Duration timeout;
+    private final Supplier<Findings> findings;
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    BrokerChecks(Duration timeout, Supplier<Findings> findings) {
+        this.timeout = timeout;
+        this.findings = findings;
+    }
+
+    void start(List<ProtectedListener> listeners) {
+        if (listeners.isEmpty() || this.timeout.isZero()) {
+            return;
+        }
+        Thread thread = new Thread(() -> run(listeners), "idempotency-broker-checks");
+        thread.setDaemon(true);
+        this.threads.add(thread);
+        thread.start();
+    }
+
+    void stop() {
+        this.threads.forEach(Thread::interrupt);
+    }
+
+    private void run(List<ProtectedListener> listeners) {
+        try {
+            Map<Map<String, Object>, List<ProtectedListener>> byCluster =
+                    listeners.stream().collect(Collectors.groupingBy(this::adminConfiguration));
+            byCluster.forEach(this::check);
+        } finally {
+            this.threads.remove(Thread.currentThread());
+        }
+    }
+
+    private void check(Map<String, Object> configuration, List<ProtectedListener> listeners) {
+        Admin admin = null;
+        try {
+            admin = Admin.create(configuration);
+            Findings found = this.findings.get();
+            new TopicChecks(admin, this.timeout).check(listeners, found);
+            found.report();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        } catch (Exception ex) {
+            logger.debug("The topics could not be checked", ex);
+        } finally {
+            if (admin != null) {
+                admin.close(Duration.ZERO);
+            }
+        }
+    }
+
+    /** As the listener's consumer connects, security included. */
+    private Map<String, Object> adminConfiguration(ProtectedListener listener) {
+        Map<String, Object> consumer = new TreeMap<>(new ContainerFacts(listener.container()).consumerConfiguration());
+        Properties own = listener.container().getContainerProperties().getKafkaConsumerProperties();
+        if (own != null) {
+            consumer.putAll(own.stringPropertyNames().stream()
+                    .collect(Collectors.toMap(Function.identity(), own::getProperty)));
+        }
+        Map<String, Object> configuration = new TreeMap<>();
+        for (String name : AdminClientConfig.configNames()) {
+            Object value = consumer.get(name);
+            if (value != null) {
+                configuration.put(name, value);
+            }
+        }
+        int millis = (int) Math.min(this.timeout.toMillis(), Integer.MAX_VALUE);
+        configuration.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-broker-checks");
+        configuration.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        configuration.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        configuration.remove(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG);
+        return configuration;
+    }
+}

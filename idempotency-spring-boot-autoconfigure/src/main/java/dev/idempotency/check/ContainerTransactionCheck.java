@@ -1,0 +1,48 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+/** Whether the container opens transactions of its own around the listener. */
+final class ContainerTransactionCheck implements ListenerCheck {
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        ContainerProperties properties = listener.container().getContainerProperties();
+        PlatformTransactionManager manager = transactionManager(properties);
+        if (properties.getKafkaAwareTransactionManager() != null || manager instanceof KafkaAwareTransactionManager) {
+            findings.add(
+                    Check.KAFKA_TRANSACTION,
+                    listener,
+                    "Its container takes part in Kafka transactions.",
+                    "Write what is to be sent to an outbox table in the same transaction; remove the Kafka transaction"
+                            + " manager from the container factory"
+                            + " (factory.getContainerProperties().setKafkaAwareTransactionManager(null)).");
+        } else if (manager != null) {
+            findings.add(
+                    Check.CONTAINER_TRANSACTION,
+                    listener,
+                    "Its container has the transaction manager %s."
+                            .formatted(manager.getClass().getSimpleName()),
+                    "Remove setTransactionManager(…) from the container properties: @IdempotentListener opens the"
+                            + " transaction.");
+        }
+        if (Arrays.stream(properties.getAdviceChain()).anyMatch(TransactionInterceptor.class::isInstance)) {
+            findings.add(
+                    Check.CONTAINER_TRANSACTION,
+                    listener,
+                    "Its container has a TransactionInterceptor in its advice chain.",
+                    "Remove it from setAdviceChain(…): @IdempotentListener opens the transaction.");
+        }
+    }
+
+    @SuppressWarnings("removal") // Still in force where it is set.
+    private static @Nullable PlatformTransactionManager transactionManager(ContainerProperties properties) {
+        return properties.getTransactionManager();
+    }
+}

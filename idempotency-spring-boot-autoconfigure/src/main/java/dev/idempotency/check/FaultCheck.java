@@ -1,0 +1,22 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ListenerFault;
+import dev.idempotency.listener.ProtectedListener;
+
+/** Passes on what was found when the listener was defined. */
+final class FaultCheck implements ListenerCheck {
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        for (ListenerFault fault : listener.faults()) {
+            Check check =
+                    switch (fault.kind()) {
+                        case CONSUMER_NAME -> Check.CONSUMER_NAME;
+                        case KEY_EXPRESSION -> Check.KEY_EXPRESSION;
+                        case TRANSACTION_MANAGER -> Check.TRANSACTION_MANAGER;
+                        case RETENTION -> Check.RETENTION_VALUE;
+                    };
+            findings.add(check, listener, fault.what(), fault.remedy());
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/** Collects findings, to report them together; the same one is told once. */
+final class Findings {
+
+    private static final Logger logger = LoggerFactory.getLogger(Findings.class);
+
+    private final ConfigurableListableBeanFactory beanFactory;
+    private final CheckPolicy policy;
+    private final Set<Finding> findings = new LinkedHashSet<>();
+
+    Findings(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy) {
+        this.beanFactory = beanFactory;
+        this.policy = policy;
+    }
+
+    void add(Check check, ProtectedListener listener, String what, String remedy) {
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(listener.bean()));
+        add(check, type, listener.method(), beanName(listener.bean(), type), what, remedy);
+    }
+
+    void add(Check check, AnnotatedMethod method, String what, String remedy) {
+        add(check, method.type(), method.method(), method.beanName(), what, remedy);
+    }
+
+    void add(
+            Check check,
+            Class<?> type,
+            @Nullable Method method,
+            @Nullable String beanName,
+            String what,
+            String remedy) {
+        StringBuilder where = new StringBuilder(type.getName());
+        if (method != null) {
+            where.append('.').append(method.getName()).append(parameters(method));
+        }
+        if (beanName != null) {
+            where.append(", bean '").append(beanName).append('\'');
+        }
+        this.findings.add(new Finding(check, where.toString(), what, remedy));
+    }
+
+    private static String parameters(Method method) {
+        return Arrays.stream(method.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", ", "(", ")"));
+    }
+
+    private @Nullable String beanName(Object bean, Class<?> type) {
+        String[] names = this.beanFactory.getBeanNamesForType(type, true, false);
+        for (String name : names) {
+            if (this.beanFactory.containsSingleton(name) && this.beanFactory.getSingleton(name) == bean) {
+                return name;
+            }
+        }
+        return (names.length == 1) ? names[0] : null;
+    }
+
+    /**
+     * Logs what is to be logged.
+     *
+     * @throws FailedChecksException if there is anything that the application must not start with
+     */
+    void report() {
+        List<Finding> failures = this.findings.stream()
+                .filter(finding -> this.policy.levelOf(finding.check()) == Level.FAIL)
+                .toList();
+        for (Finding finding : this.findings) {
+            Level level = this.policy.levelOf(finding.check());
+            if (level == Level.WARN) {
+                logger.warn("{}", finding);
+            } else if (level == Level.INFORM) {
+                logger.info("{}", finding);
+            }
+        }
+        if (!failures.isEmpty()) {
+            throw new FailedChecksException(failures);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.retrytopic.RetryTopicHeaders;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+
+/** Whether a key expression gives the same key at every delivery, and another one for every message. */
+final class KeyCheck implements ListenerCheck {
+
+    private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+
+    private static final String REMEDY = "Take what the producer has given the message: a part of the payload or a"
+            + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
+
+    /** Made in the consumer, anew for every delivery. */
+    private static final List<String> MINTED = List.of(
+            MessageHeaders.ID,
+            MessageHeaders.TIMESTAMP,
+            KafkaHeaders.DELIVERY_ATTEMPT,
+            RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS,
+            RetryTopicHeaders.DEFAULT_HEADER_BACKOFF_TIMESTAMP);
+
+    private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
+            + "|retry_topic-attempts|retry_topic-backoff-timestamp"
+            + "|\\brandomUUID\\(|\\bcurrentTimeMillis\\(|\\bnanoTime\\(|\\bnow\\(|\\brandom\\(|\\bnew java\\.util\\.Date\\("
+            + "|\\bhashCode\\(|\\bidentityHashCode\\(");
+
+    private static final String MINTED_PATH =
+            "(\\?\\.|\\.)?(\\[?'(id|timestamp)'\\]?|get\\('(id|timestamp)'\\)|getId\\(\\)|getTimestamp\\(\\)|(id|timestamp)\\b)";
+
+    private static final Pattern OFFSET = Pattern.compile("#record\\??\\.offset\\b");
+    private static final Pattern PARTITION = Pattern.compile("#record\\??\\.partition\\b");
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        String expression = listener.keyExpression();
+        if (expression == null) {
+            return;
+        }
+        String changing = changingPart(expression, listener.method());
+        if (changing != null) {
+            findings.add(
+                    Check.UNSTABLE_KEY,
+                    listener,
+                    "Its key expression '%s' uses %s, which is another one at every delivery."
+                            .formatted(expression, changing),
+                    REMEDY);
+        }
+        if (!expression.contains("#") && !expression.contains("@")) {
+            findings.add(
+                    Check.AMBIGUOUS_KEY,
+                    listener,
+                    "Its key expression '%s' is the same for all messages, as it uses no variable."
+                            .formatted(expression),
+                    REMEDY);
+        } else if (OFFSET.matcher(expression).find()
+                && !PARTITION.matcher(expression).find()) {
+            findings.add(
+                    Check.AMBIGUOUS_KEY,
+                    listener,
+                    "Its key expression '%s' uses the offset without the partition, and every partition has the same"
+                                    .formatted(expression)
+                            + " offsets.",
+                    "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
+        }
+    }
+
+    private static @Nullable String changingPart(String expression, Method method) {
+        var matcher = CHANGING.matcher(expression);
+        if (matcher.find()) {
+            return "'" + matcher.group() + "'";
+        }
+        String[] names = NAMES.getParameterNames(method);
+        Parameter[] parameters = method.getParameters();
+        for (int i = 0; names != null && i < names.length; i++) {
+            String changing = changingPart(expression, names[i], parameters[i]);
+            if (changing != null) {
+                return changing;
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable String changingPart(String expression, String name, Parameter parameter) {
+        String variable = "#" + Pattern.quote(name) + "\\b";
+        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+        if (header != null && MINTED.contains(header.name()) && finds(variable, expression)) {
+            return "the header '%s' that is made in the consumer".formatted(header.name());
+        }
+        boolean headers = MessageHeaders.class.isAssignableFrom(parameter.getType())
+                || (Map.class.isAssignableFrom(parameter.getType())
+                        && AnnotatedElementUtils.hasAnnotation(parameter, Headers.class));
+        boolean message = Message.class.isAssignableFrom(parameter.getType());
+        if ((headers && finds(variable + MINTED_PATH, expression))
+                || (message && finds(variable + "\\??\\.(headers\\b|getHeaders\\(\\))" + MINTED_PATH, expression))) {
+            return "the message's id or timestamp that are made in the consumer";
+        }
+        return null;
+    }
+
+    private static boolean finds(String regex, String expression) {
+        return Pattern.compile(regex).matcher(expression).find();
+    }
+}

@@ -1,0 +1,77 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.time.Duration;
+import java.util.Arrays;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
+
+/**
+ * Whether offsets are committed after the work, and in time.
+ *
+ * <p>None of the acknowledgment modes commits before the listener has returned: that only the Kafka client itself does.
+ */
+final class OffsetCheck implements ListenerCheck {
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        ContainerFacts facts = new ContainerFacts(listener.container());
+        ContainerProperties properties = listener.container().getContainerProperties();
+        if (Boolean.parseBoolean(facts.consumerProperty(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG))) {
+            findings.add(
+                    Check.AUTO_COMMIT,
+                    listener,
+                    "Its consumer has enable.auto.commit=true.",
+                    "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
+                            + " @KafkaListener(properties = …): the container commits by itself.");
+            return;
+        }
+        if (properties.isAsyncAcks()) {
+            findings.add(
+                    Check.ASYNC_ACKS,
+                    listener,
+                    "Its container has asyncAcks.",
+                    "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
+        }
+        checkDelay(listener, properties, findings);
+    }
+
+    private static void checkDelay(ProtectedListener listener, ContainerProperties properties, Findings findings) {
+        AckMode mode = properties.getAckMode();
+        Duration retention = listener.consumer().retention();
+        boolean manual = mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE;
+        if (manual && !takesAcknowledgment(listener)) {
+            findings.add(
+                    Check.LATE_COMMIT,
+                    listener,
+                    "Its acknowledgment mode is %s, but it takes no Acknowledgment, so that nobody acknowledges."
+                            .formatted(mode),
+                    "Add a parameter of type Acknowledgment and call acknowledge(), or set"
+                            + " @KafkaListener(ackMode = \"RECORD\").");
+        } else if (mode == AckMode.COUNT && properties.getAckCount() > 1) {
+            findings.add(
+                    Check.LATE_COMMIT,
+                    listener,
+                    "Its acknowledgment mode COUNT commits after %d messages, however long they take to come."
+                            .formatted(properties.getAckCount()),
+                    "Set the acknowledgment mode COUNT_TIME (spring.kafka.listener.ack-mode=count_time), or leave it.");
+        } else if ((mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
+                && Duration.ofMillis(properties.getAckTime()).compareTo(retention) >= 0) {
+            findings.add(
+                    Check.LATE_COMMIT,
+                    listener,
+                    "Its acknowledgment mode %s commits every %s, but messages are remembered for %s."
+                            .formatted(
+                                    mode,
+                                    DurationText.of(Duration.ofMillis(properties.getAckTime())),
+                                    DurationText.of(retention)),
+                    "Lower spring.kafka.listener.ack-time, or raise the retention.");
+        }
+    }
+
+    private static boolean takesAcknowledgment(ProtectedListener listener) {
+        return Arrays.stream(listener.method().getParameterTypes()).anyMatch(Acknowledgment.class::isAssignableFrom);
+    }
+}

@@ -1,0 +1,72 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.listener.ProtectedListener;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+
+/** Whether the container's call passes the proxy that claims. */
+final class ProxyCheck implements ListenerCheck {
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        Class<?> type = AopUtils.getTargetClass(listener.bean());
+        Method method = listener.method();
+        int modifiers = method.getModifiers();
+        boolean byInterface = AopUtils.isJdkDynamicProxy(listener.bean());
+        if (Modifier.isStatic(modifiers)) {
+            add(listener, findings, "The method is static", "Remove static from the method.");
+        } else if (Modifier.isPrivate(modifiers)) {
+            add(listener, findings, "The method is private", "Remove private from the method.");
+        } else if (Modifier.isFinal(modifiers) && !byInterface) {
+            add(listener, findings, "The method is final", "Remove final from the method (in Kotlin: open fun).");
+        } else if (Modifier.isFinal(type.getModifiers()) && !byInterface) {
+            add(
+                    listener,
+                    findings,
+                    "The class is final",
+                    "Remove final from the class (in Kotlin: open class, or the plugin kotlin-spring); a record cannot"
+                            + " be a listener.");
+        } else if (!passesAdvisor(listener.bean())) {
+            findings.add(
+                    Check.NOT_PROXIED,
+                    listener,
+                    "The bean has no proxy of the application's auto-proxying: it was created before that was ready"
+                            + " (a BeanPostProcessor needs it), or something has replaced it by itself or a proxy of"
+                            + " its own.",
+                    "Let BeanPostProcessors take it as an ObjectProvider or @Lazy; return the plain object from @Bean"
+                            + " methods, and let proxies be made by advisors.");
+        }
+    }
+
+    private static void add(ProtectedListener listener, Findings findings, String what, String remedy) {
+        findings.add(
+                Check.NOT_PROXIED,
+                listener,
+                what + ", so that no proxy can come between it and its container.",
+                remedy);
+    }
+
+    /** Looks through proxies around the proxy, as a call does. */
+    private static boolean passesAdvisor(Object bean) {
+        Object object = bean;
+        while (object instanceof Advised advised) {
+            boolean ours = Arrays.stream(advised.getAdvisors())
+                    .anyMatch(advisor -> advisor instanceof IdempotentListenerAdvisor);
+            if (ours) {
+                return true;
+            }
+            TargetSource source = advised.getTargetSource();
+            if (!source.isStatic()) {
+                return false;
+            }
+            object = AopProxyUtils.getSingletonTarget(object);
+        }
+        return false;
+    }
+}

@@ -1,0 +1,86 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.retrytopic.DestinationTopic;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+
+/** Whether messages are remembered for as long as they may be retried. */
+final class RetentionCheck implements ListenerCheck {
+
+    private static final int MANY = 10_000;
+    private static final RuntimeException ANY_FAILURE = new RuntimeException("any failure");
+
+    private final ListableBeanFactory beanFactory;
+    private final Supplier<List<ProtectedListener>> all;
+
+    RetentionCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
+        this.beanFactory = beanFactory;
+        this.all = all;
+    }
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        Duration retention = listener.consumer().retention();
+        Duration retries = retryTime(listener);
+        if (retention.isZero() || retention.isNegative()) {
+            findings.add(
+                    Check.RETENTION_TOO_SHORT,
+                    listener,
+                    "Its messages are remembered for %s, which is not at all.".formatted(DurationText.of(retention)),
+                    "Raise idempotency.retention, or @IdempotentListener(retention = …).");
+        } else if (retries.compareTo(retention) >= 0) {
+            findings.add(
+                    Check.RETENTION_TOO_SHORT,
+                    listener,
+                    "Its messages are remembered for %s, but their retries can go on for %s."
+                            .formatted(DurationText.of(retention), DurationText.of(retries)),
+                    "Raise idempotency.retention or @IdempotentListener(retention = …) above %s, or let retries end"
+                                    .formatted(DurationText.of(retries))
+                            + " earlier.");
+        }
+    }
+
+    private Duration retryTime(ProtectedListener listener) {
+        AbstractMessageListenerContainer<?, ?> container = listener.container();
+        Duration blocking = new ErrorHandlerFacts(container.getCommonErrorHandler()).retryTime();
+        return retryTopicTime(listener).plus((blocking != null) ? blocking : Duration.ZERO);
+    }
+
+    private Duration retryTopicTime(ProtectedListener listener) {
+        String listenerId = listener.container().getListenerId();
+        boolean hasRetryTopics = this.all.get().stream()
+                .map(other -> other.container().getMainListenerId())
+                .anyMatch(mainId -> mainId != null && mainId.equals(listenerId));
+        if (listenerId == null || !hasRetryTopics) {
+            return Duration.ZERO;
+        }
+        DestinationTopicResolver resolver = this.beanFactory.getBean(DestinationTopicResolver.class);
+        return listener.consumer().topics().stream()
+                .map(topic -> chainTime(resolver, listenerId, resolver.getDestinationTopicByName(listenerId, topic)))
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO);
+    }
+
+    /** Along the chain of retry topics, as a message goes that fails every time. */
+    private static Duration chainTime(DestinationTopicResolver resolver, String listenerId, DestinationTopic main) {
+        Duration sum = Duration.ZERO;
+        DestinationTopic current = main;
+        for (int attempt = 1; attempt < MANY && current.shouldRetryOn(attempt, ANY_FAILURE); attempt++) {
+            String name = Objects.requireNonNull(current.getDestinationName());
+            DestinationTopic next =
+                    current.isReusableRetryTopic() ? current : resolver.getNextDestinationTopicFor(listenerId, name);
+            if (next.isDltTopic() || next.isNoOpsTopic()) {
+                break;
+            }
+            sum = sum.plusMillis(next.getDestinationDelay());
+            current = next;
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,97 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.Method;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Whether the transaction manager binds the store's connections.
+ *
+ * <p>Most say which data source they manage. Of one that does not, a transaction is begun and rolled back, to see.
+ */
+final class TransactionManagerCheck implements ListenerCheck {
+
+    private static final Logger logger = LoggerFactory.getLogger(TransactionManagerCheck.class);
+
+    private static final String REMEDY = "Name one that manages the store's DataSource in"
+            + " @IdempotentListener(transactionManager = …), and make that DataSource @Primary.";
+
+    private final ListableBeanFactory beanFactory;
+    private final Map<PlatformTransactionManager, Boolean> fits = new IdentityHashMap<>();
+
+    TransactionManagerCheck(ListableBeanFactory beanFactory) {
+        this.beanFactory = beanFactory;
+    }
+
+    @Override
+    public void check(ProtectedListener listener, Findings findings) {
+        PlatformTransactionManager manager = listener.transactionManager();
+        ProcessedMessageStore store =
+                this.beanFactory.getBeanProvider(ProcessedMessageStore.class).getIfUnique();
+        if (manager == null || !(store instanceof JdbcProcessedMessageStore jdbc)) {
+            return;
+        }
+        if (!this.fits.computeIfAbsent(manager, key -> binds(key, jdbc.dataSource()))) {
+            findings.add(
+                    Check.TRANSACTION_DATA_SOURCE,
+                    listener,
+                    "Its transaction manager (%s) does not manage the store's DataSource (%s)."
+                            .formatted(manager.getClass().getSimpleName(), jdbc.dataSource()),
+                    REMEDY);
+        }
+    }
+
+    private static boolean binds(PlatformTransactionManager manager, DataSource storeDataSource) {
+        if (manager instanceof KafkaAwareTransactionManager) {
+            return false;
+        }
+        DataSource managed = dataSourceOf(manager);
+        return (managed != null) ? managed == storeDataSource : isSeenToBind(manager, storeDataSource);
+    }
+
+    private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+        Object resource =
+                (manager instanceof ResourceTransactionManager resources) ? resources.getResourceFactory() : null;
+        if (!(resource instanceof DataSource)) {
+            // JpaTransactionManager and HibernateTransactionManager, without depending on either.
+            Method getter = ReflectionUtils.findMethod(manager.getClass(), "getDataSource");
+            resource = (getter != null) ? ReflectionUtils.invokeMethod(getter, manager) : null;
+        }
+        if (resource instanceof TransactionAwareDataSourceProxy proxy) {
+            resource = proxy.getTargetDataSource();
+        }
+        return (resource instanceof DataSource dataSource) ? dataSource : null;
+    }
+
+    private static boolean isSeenToBind(PlatformTransactionManager manager, DataSource dataSource) {
+        try {
+            TransactionStatus status = manager.getTransaction(new DefaultTransactionDefinition());
+            try {
+                return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder;
+            } finally {
+                manager.rollback(status);
+            }
+        } catch (TransactionException ex) {
+            logger.debug("Could not begin a transaction to see what {} manages", manager, ex);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,562 @@
+package dev.idempotency.check;
+
+import dev.idempotency.IdempotentListener;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import kotlin.coroutines.Continuation;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.DltHandler;
+import org.springframework.kafka.annotation.EnableKafkaRetryTopic;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.CommonLoggingErrorHandler;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.SendTo;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** An application that has nearly all faults at once. */
+@Configuration(proxyBeanMethods = false)
+@EnableKafkaRetryTopic
+@Import({
+    FaultyListeners.FinalClass.class,
+    FaultyListeners.Unproxied.class,
+    FaultyListeners.Replaced.class,
+    FaultyListeners.Wrapped.class,
+    FaultyListeners.Early.class,
+    FaultyListeners.NoListener.class,
+    FaultyListeners.NoListenerInClass.class,
+    FaultyListeners.HandlerWithoutListener.class,
+    FaultyListeners.DeadLetters.class,
+    FaultyListeners.Asynchronous.class,
+    FaultyListeners.AsynchronousClass.class,
+    FaultyListeners.Attributes.class,
+    FaultyListeners.Names.class,
+    FaultyListeners.Keys.class,
+    FaultyListeners.Containers.class,
+    FaultyListeners.Retentions.class,
+    FaultyListeners.Several.class
+})
+class FaultyListeners {
+
+    static final class FinalClass {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void finalClass(String payload) {}
+    }
+
+    static class Unproxied {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        final void finalMethod(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        private void privateMethod(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        static void staticMethod(String payload) {}
+    }
+
+    static class Replaced {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void replaced(String payload) {}
+    }
+
+    /** In a proxy of somebody else's, around the proxy that claims: nothing is wrong with it. */
+    static class Wrapped {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void wrapped(String payload) {}
+    }
+
+    static class Early {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void early(String payload) {}
+    }
+
+    static class NoListener {
+
+        @IdempotentListener
+        void noListener(String payload) {}
+    }
+
+    @IdempotentListener
+    static class NoListenerInClass {
+
+        void on(String payload) {}
+    }
+
+    @IdempotentListener
+    static class HandlerWithoutListener {
+
+        @KafkaHandler
+        void handlerWithoutListener(String payload) {}
+    }
+
+    static class DeadLetters {
+
+        @DltHandler
+        @IdempotentListener
+        void deadLetters(String payload) {}
+    }
+
+    static class Asynchronous {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        CompletableFuture<Void> future(String payload) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        Flow.Publisher<String> publisher(String payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void suspend(String payload, Continuation<Void> continuation) {}
+
+        @Async
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void async(String payload) {}
+    }
+
+    @Async
+    static class AsynchronousClass {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void asyncClass(String payload) {}
+    }
+
+    static class Attributes {
+
+        @Transactional(propagation = Propagation.REQUIRES_NEW)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void requiresNew(String payload) {}
+
+        @Transactional(propagation = Propagation.NOT_SUPPORTED)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void notSupported(String payload) {}
+
+        @Transactional(propagation = Propagation.NEVER)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void never(String payload) {}
+
+        @Transactional(propagation = Propagation.SUPPORTS)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void supports(String payload) {}
+
+        @Transactional(propagation = Propagation.MANDATORY)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void mandatory(String payload) {}
+
+        @Transactional(readOnly = true)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void readOnly(String payload) {}
+
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void noRollback(String payload) {}
+    }
+
+    static class Names {
+
+        @KafkaListener(topics = "one", groupId = "g")
+        @IdempotentListener("ledger")
+        void first(String payload) {}
+
+        @KafkaListener(topics = "two", groupId = "g")
+        @IdempotentListener("ledger")
+        void second(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "one group")
+        @IdempotentListener("audit")
+        void oneGroup(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "another group")
+        @IdempotentListener("audit")
+        void anotherGroup(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "g")
+        @IdempotentListener("${long.name}")
+        void tooLong(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "g")
+        @IdempotentListener("${nowhere.set}")
+        void unresolved(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "${random.uuid}")
+        @IdempotentListener
+        void randomGroup(String payload) {}
+    }
+
+    static class Keys {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#payload.[")
+        void unparseable(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#order.id")
+        void unknownVariable(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#message.headers.id")
+        void messageId(Message<String> message) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#message.headers['timestamp']")
+        void messageTimestamp(Message<String> message) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#all.getId().toString()")
+        void headersId(String payload, MessageHeaders all) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#uuid")
+        void idHeader(String payload, @Header(MessageHeaders.ID) UUID uuid) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#payload + #attempt")
+        void deliveryAttempt(String payload, @Header(KafkaHeaders.DELIVERY_ATTEMPT) int attempt) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#headers['kafka_deliveryAttempt']")
+        void recordDeliveryAttempt(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "T(java.util.UUID).randomUUID()")
+        void randomKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "'payment'")
+        void constantKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#record.offset()")
+        void offsetKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#headers['id'] + #message.headers['order-id'] + #message.payload")
+        void stableKey(Message<String> message) {}
+    }
+
+    static class Containers {
+
+        @KafkaListener(topics = "t", groupId = "g", properties = "enable.auto.commit=true")
+        @IdempotentListener
+        void autoCommit(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "asyncAcks")
+        @IdempotentListener
+        void asyncAcks(String payload, Acknowledgment acknowledgment) {}
+
+        @KafkaListener(topics = "t", groupId = "g", ackMode = "MANUAL")
+        @IdempotentListener
+        void neverAcknowledged(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "count")
+        @IdempotentListener
+        void count(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "time")
+        @IdempotentListener
+        void time(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "kafkaTransactions")
+        @IdempotentListener
+        void kafkaTransaction(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "containerTransactions")
+        @IdempotentListener
+        void containerTransaction(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "transactionAdvice")
+        @IdempotentListener
+        void transactionAdvice(String payload) {}
+
+        @SendTo("replies")
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        String sendTo(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        String reply(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "dropping")
+        @IdempotentListener
+        void dropping(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "logging")
+        @IdempotentListener
+        void logging(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recovering")
+        @IdempotentListener
+        void recovering(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "endless")
+        @IdempotentListener
+        void endless(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", errorHandler = "swallowing")
+        @IdempotentListener
+        void swallowing(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "batchToRecord")
+        @IdempotentListener
+        void batchToRecord(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", batch = "true")
+        @IdempotentListener
+        void batch(List<String> payloads) {}
+    }
+
+    static class Retentions {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(retention = "soon")
+        void noDuration(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(retention = "0s")
+        void none(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recovering")
+        @IdempotentListener(retention = "9s")
+        void shorterThanBackOff(String payload) {}
+
+        @RetryableTopic(attempts = "4", backOff = @BackOff(delay = 3_600_000))
+        @KafkaListener(id = "retried", topics = "retried", groupId = "g")
+        @IdempotentListener(retention = "2h")
+        void shorterThanRetryTopics(String payload) {}
+    }
+
+    static class Several {
+
+        @KafkaListener(topics = "t", groupId = "g", properties = "enable.auto.commit=true")
+        @IdempotentListener(key = "#nothing", retention = "soon", transactionManager = "nobody")
+        private CompletableFuture<Void> several(String payload) {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        configurer.configure(factory, consumers);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> asyncAcks(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setAckMode(AckMode.MANUAL);
+        factory.getContainerProperties().setAsyncAcks(true);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> count(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setAckMode(AckMode.COUNT);
+        factory.getContainerProperties().setAckCount(500);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> time(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setAckMode(AckMode.TIME);
+        factory.getContainerProperties().setAckTime(8 * 86_400_000L);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaTransactions(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            ProducerFactory<?, ?> producers) {
+        var factory = factory(configurer, consumers);
+        var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
+        transactional.setTransactionIdPrefix("tx-");
+        factory.getContainerProperties().setKafkaAwareTransactionManager(new KafkaTransactionManager<>(transactional));
+        return factory;
+    }
+
+    @Bean
+    @SuppressWarnings("removal") // Still in force where it is set.
+    ConcurrentKafkaListenerContainerFactory<Object, Object> containerTransactions(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            PlatformTransactionManager transactionManager) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setTransactionManager(transactionManager);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> transactionAdvice(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            TransactionManager transactionManager) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties()
+                .setAdviceChain(
+                        new TransactionInterceptor(transactionManager, new MatchAlwaysTransactionAttributeSource()));
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> logging(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setCommonErrorHandler(new CommonLoggingErrorHandler());
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> endless(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, FixedBackOff.UNLIMITED_ATTEMPTS)));
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> recovering(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            KafkaTemplate<?, ?> template) {
+        var factory = factory(configurer, consumers);
+        var recoverer = new DeadLetterPublishingRecoverer(template);
+        factory.setCommonErrorHandler(new DefaultErrorHandler(recoverer::accept, new FixedBackOff(1000, 10)));
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> batchToRecord(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setBatchListener(true);
+        factory.setBatchToRecordAdapter(new DefaultBatchToRecordAdapter<>());
+        return factory;
+    }
+
+    @Bean
+    KafkaListenerErrorHandler swallowing() {
+        return (message, exception) -> "swallowed";
+    }
+
+    @Bean
+    ThreadPoolTaskScheduler retryTopicScheduler() {
+        return new ThreadPoolTaskScheduler();
+    }
+
+    /** Needs a listener, which is therefore created before Spring Kafka looks at beans. */
+    @Bean
+    static OrderedPostProcessor needsListener(Early early) {
+        return new OrderedPostProcessor() {};
+    }
+
+    @Bean
+    static OrderedPostProcessor replacesProxies() {
+        return new OrderedPostProcessor() {
+
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                if (bean instanceof Replaced) {
+                    Object target = AopProxyUtils.getSingletonTarget(bean);
+                    ProxyFactory proxyFactory = new ProxyFactory((target != null) ? target : bean);
+                    proxyFactory.setProxyTargetClass(true);
+                    return proxyFactory.getProxy();
+                }
+                if (bean instanceof Wrapped) {
+                    ProxyFactory proxyFactory = new ProxyFactory(bean);
+                    proxyFactory.setProxyTargetClass(true);
+                    return proxyFactory.getProxy();
+                }
+                return bean;
+            }
+        };
+    }
+
+    /** After auto-proxying, and before Spring Kafka. */
+    abstract static class OrderedPostProcessor implements BeanPostProcessor, Ordered {
+
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,326 @@
+package dev.idempotency.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** One application with all faults, started once: each test looks for one of them in its single failure. */
+@ExtendWith(OutputCaptureExtension.class)
+class FaultyListenersIT {
+
+    private static List<Finding> findings;
+    private static List<String> warnings;
+    private static String log;
+
+    @BeforeAll
+    static void startFaultyApplication(CapturedOutput output) {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            Throwable failure = catchThrowable(() -> TestApplication.start(
+                            database, List.of("long.name=" + "x".repeat(300)), FaultyListeners.class)
+                    .close());
+            findings = causes(failure)
+                    .filter(FailedChecksException.class::isInstance)
+                    .map(FailedChecksException.class::cast)
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError("It did not fail as expected", failure))
+                    .findings();
+            log = output.getAll();
+            warnings = log.lines().filter(line -> line.contains(" WARN ")).toList();
+        }
+    }
+
+    private static Stream<Throwable> causes(Throwable failure) {
+        return Stream.iterate(failure, cause -> cause != null, Throwable::getCause);
+    }
+
+    private static List<Finding> findings(String method) {
+        return findings.stream()
+                .filter(finding -> finding.where().contains("." + method + "("))
+                .toList();
+    }
+
+    private static Finding finding(Check check, String method) {
+        List<Finding> found = findings(method).stream()
+                .filter(finding -> finding.check() == check)
+                .toList();
+        assertThat(found).as("%s of %s among %s", check, method, findings).hasSize(1);
+        return found.get(0);
+    }
+
+    private static String warning(Check check, String method) {
+        List<String> found = warnings.stream()
+                .filter(line -> line.contains("[" + check + "]") && line.contains("." + method + "("))
+                .toList();
+        assertThat(found).as("%s of %s", check, method).hasSize(1);
+        return found.get(0);
+    }
+
+    private static void assertClean(String method) {
+        assertThat(findings(method)).isEmpty();
+        assertThat(warnings).noneMatch(line -> line.contains("." + method + "("));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "finalClass, The class is final, Remove final from the class",
+        "finalMethod, The method is final, Remove final from the method",
+        "privateMethod, The method is private, Remove private from the method",
+        "staticMethod, The method is static, Remove static from the method",
+    })
+    void aMethodThatCannotBeProxiedIsFound(String method, String what, String remedy) {
+        Finding finding = finding(Check.NOT_PROXIED, method);
+        assertThat(finding.what()).isEqualTo(what + ", so that no proxy can come between it and its container.");
+        assertThat(finding.remedy()).startsWith(remedy);
+    }
+
+    @Test
+    void aListenerWhoseProxyWasReplacedIsFound() {
+        Finding finding = finding(Check.NOT_PROXIED, "replaced");
+        assertThat(finding.where())
+                .isEqualTo(FaultyListeners.Replaced.class.getName() + ".replaced(String), bean '"
+                        + FaultyListeners.Replaced.class.getName() + "'");
+        assertThat(finding.what())
+                .startsWith("The bean has no proxy of the application's auto-proxying")
+                .contains("a proxy of its own");
+        assertThat(finding.remedy()).contains("let proxies be made by advisors");
+    }
+
+    @Test
+    void aListenerWhoseProxyIsWithinAnotherOneIsNoFault() {
+        assertClean("wrapped");
+    }
+
+    @Test
+    void aListenerThatIsCreatedTooEarlyIsFound() {
+        Finding finding = finding(Check.NOT_REGISTERED, "early");
+        assertThat(finding.what()).contains("its bean was created too early (a BeanPostProcessor needs it)");
+        assertThat(finding.remedy()).contains("ObjectProvider or @Lazy");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"noListener", "handlerWithoutListener", "deadLetters"})
+    void anAnnotatedMethodThatIsNoKafkaListenerIsFound(String method) {
+        Finding finding = finding(Check.NO_KAFKA_LISTENER, method);
+        assertThat(finding.what()).contains("is an @IdempotentListener, but no @KafkaListener");
+        assertThat(finding.remedy()).startsWith("Move @IdempotentListener to the method with @KafkaListener");
+    }
+
+    @Test
+    void anAnnotatedClassWithoutKafkaListenersIsFound() {
+        assertThat(findings)
+                .filteredOn(finding -> finding.where().startsWith(FaultyListeners.NoListenerInClass.class.getName()))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.what())
+                        .isEqualTo("The class is an @IdempotentListener, but has no @KafkaListener or @KafkaHandler"
+                                + " method."));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "future, The method returns a CompletableFuture, 'Return void, and wait'",
+        "publisher, The method returns a Publisher, 'Return void, and wait'",
+        "suspend, The method is a suspend function, Remove suspend",
+        "async, The method is @Async, Remove @Async",
+        "asyncClass, The method is @Async, Remove @Async",
+    })
+    void anAsynchronousListenerIsFound(String method, String what, String remedy) {
+        Finding finding = finding(Check.ASYNC_LISTENER, method);
+        assertThat(finding.what()).startsWith(what);
+        assertThat(finding.remedy()).startsWith(remedy);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "requiresNew, Its @Transactional has the propagation REQUIRES_NEW.",
+        "notSupported, Its @Transactional has the propagation NOT_SUPPORTED.",
+        "never, Its @Transactional has the propagation NEVER.",
+        "supports, Its @Transactional has the propagation SUPPORTS.",
+        "mandatory, Its @Transactional has the propagation MANDATORY.",
+        "readOnly, 'Its @Transactional is readOnly, and a claim is written.'",
+    })
+    void anUnsuitableTransactionalIsFound(String method, String what) {
+        Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
+        assertThat(finding.what()).isEqualTo(what);
+        assertThat(finding.remedy()).startsWith("Write @Transactional without");
+    }
+
+    @Test
+    void exceptionsThatCommitAreWarnedOf() {
+        assertThat(warning(Check.NO_ROLLBACK, "noRollback"))
+                .contains("Its @Transactional names exceptions in noRollbackFor.", "Remove noRollbackFor");
+    }
+
+    @Test
+    void theSameConsumerNameForDifferentTopicsIsFound() {
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "first").what())
+                .isEqualTo("Its consumer name 'ledger' is also that of Names.second; this one is for topics [one] in"
+                        + " group 'g', the other for topics [two] in group 'g'.");
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "second").remedy())
+                .startsWith("Give each a name of its own in @IdempotentListener(consumer = …)");
+    }
+
+    @Test
+    void theSameConsumerNameInDifferentGroupsIsFound() {
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "oneGroup").what()).contains("'audit'", "Names.anotherGroup");
+    }
+
+    @Test
+    void aConsumerNameThatIsTooLongIsFound() {
+        Finding finding = finding(Check.CONSUMER_NAME, "tooLong");
+        assertThat(finding.what()).contains("xxx' has 300 characters, but at most ");
+        assertThat(finding.remedy()).isEqualTo("Name a shorter one in @IdempotentListener(consumer = …).");
+    }
+
+    @Test
+    void aPlaceholderThatIsNotResolvedIsFound() {
+        Finding finding = finding(Check.CONSUMER_NAME, "unresolved");
+        assertThat(finding.what()).contains("nowhere.set");
+        assertThat(finding.remedy()).startsWith("Set the property");
+    }
+
+    @Test
+    void aConsumerNameOfARandomGroupIsWarnedOf() {
+        assertThat(warning(Check.UNSTABLE_CONSUMER_NAME, "randomGroup"))
+                .contains("is made of a group id that is random", "Name the consumer in @IdempotentListener");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "unparseable, The key expression '#payload.[' does not parse",
+        "unknownVariable, 'The key expression ''#order.id'' names the variable #order, but there are only'",
+    })
+    void aKeyExpressionThatCannotBeUsedIsFound(String method, String what) {
+        Finding finding = finding(Check.KEY_EXPRESSION, method);
+        assertThat(finding.what()).startsWith(what);
+        assertThat(finding.remedy()).isEqualTo("Mend the expression in @IdempotentListener(key = …).");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "messageId, id or timestamp",
+        "messageTimestamp, id or timestamp",
+        "headersId, id or timestamp",
+        "idHeader, the header 'id'",
+        "deliveryAttempt, the header 'kafka_deliveryAttempt'",
+        "recordDeliveryAttempt, 'kafka_deliveryAttempt'",
+        "randomKey, randomUUID(",
+    })
+    void aKeyThatChangesBetweenDeliveriesIsFound(String method, String part) {
+        Finding finding = finding(Check.UNSTABLE_KEY, method);
+        assertThat(finding.what()).contains(part, "which is another one at every delivery");
+        assertThat(finding.remedy()).startsWith("Take what the producer has given the message");
+    }
+
+    @Test
+    void aKeyThatAllMessagesShareIsFound() {
+        assertThat(finding(Check.AMBIGUOUS_KEY, "constantKey").what()).contains("is the same for all messages");
+        assertThat(finding(Check.AMBIGUOUS_KEY, "offsetKey").what()).contains("the offset without the partition");
+    }
+
+    @Test
+    void aKeyOfThePayloadAndHeadersOfTheRecordIsNoFault() {
+        assertClean("stableKey");
+    }
+
+    @Test
+    void autoCommitIsFound() {
+        Finding finding = finding(Check.AUTO_COMMIT, "autoCommit");
+        assertThat(finding.what()).isEqualTo("Its consumer has enable.auto.commit=true.");
+        assertThat(finding.remedy()).startsWith("Set spring.kafka.consumer.enable-auto-commit=false");
+    }
+
+    @Test
+    void aContainerThatOpensTransactionsIsFound() {
+        assertThat(finding(Check.CONTAINER_TRANSACTION, "containerTransaction").what())
+                .startsWith("Its container has the transaction manager ");
+        assertThat(finding(Check.CONTAINER_TRANSACTION, "transactionAdvice").remedy())
+                .startsWith("Remove it from setAdviceChain(…)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ASYNC_ACKS, asyncAcks, Its container has asyncAcks., Remove setAsyncAcks(true)",
+        "LATE_COMMIT, neverAcknowledged, it takes no Acknowledgment, Add a parameter of type Acknowledgment",
+        "LATE_COMMIT, count, COUNT commits after 500 messages, COUNT_TIME",
+        "LATE_COMMIT, time, 'TIME commits every 8d, but messages are remembered for 7d', Lower spring.kafka",
+        "KAFKA_TRANSACTION, kafkaTransaction, takes part in Kafka transactions, to an outbox table",
+        "REPLY, sendTo, Its result is sent to another topic by @SendTo., outbox",
+        "REPLY, reply, It returns a String, outbox",
+        "DROPPED_FAILURES, dropping, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
+        "DROPPED_FAILURES, logging, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
+        "LISTENER_ERROR_HANDLER, swallowing, It has a KafkaListenerErrorHandler., Remove @KafkaListener(errorHandler",
+    })
+    void whatEndangersMessagesIsWarnedOf(Check check, String method, String what, String remedy) {
+        assertThat(warning(check, method)).contains(what, remedy);
+        assertThat(findings(method)).isEmpty();
+    }
+
+    @Test
+    void anErrorHandlerThatRecoversOrNeverGivesUpIsNoFault() {
+        assertClean("recovering");
+        assertClean("endless");
+    }
+
+    @Test
+    void aRecordListenerBehindABatchContainerIsFound() {
+        Finding finding = finding(Check.BATCH_TO_RECORD, "batchToRecord");
+        assertThat(finding.what()).isEqualTo("Its container is a batch container with a BatchToRecordAdapter.");
+        assertThat(finding.remedy()).startsWith("Let the method take a List");
+        assertClean("batch");
+    }
+
+    @Test
+    void aRetentionThatIsNoDurationIsFound() {
+        assertThat(finding(Check.RETENTION_VALUE, "noDuration").what())
+                .isEqualTo("The retention 'soon' is no duration.");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "none, 'Its messages are remembered for 0s, which is not at all.'",
+        "shorterThanBackOff, 'Its messages are remembered for 9s, but their retries can go on for 10s.'",
+        "shorterThanRetryTopics, 'Its messages are remembered for 2h, but their retries can go on for 3h.'",
+    })
+    void aRetentionThatRetriesOutliveIsFound(String method, String what) {
+        Finding finding = finding(Check.RETENTION_TOO_SHORT, method);
+        assertThat(finding.what()).isEqualTo(what);
+        assertThat(finding.remedy()).contains("idempotency.retention");
+    }
+
+    @Test
+    void allFaultsOfOneListenerAreToldTogether() {
+        assertThat(findings("several").stream().map(Finding::check))
+                .containsExactlyInAnyOrder(
+                        Check.KEY_EXPRESSION,
+                        Check.RETENTION_VALUE,
+                        Check.TRANSACTION_MANAGER,
+                        Check.NOT_PROXIED,
+                        Check.ASYNC_LISTENER,
+                        Check.AUTO_COMMIT);
+    }
+
+    @Test
+    void theFailureIsAnalyzedForTheReader() {
+        assertThat(log)
+                .contains("APPLICATION FAILED TO START", "@IdempotentListener cannot keep its promise:")
+                .contains("[auto-commit] " + FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
+                .contains("Offsets would be committed before the work: a crash between the two loses messages.")
+                .contains("Set spring.kafka.consumer.enable-auto-commit=false")
+                .contains("To start all the same, with a warning: idempotency.relaxed-checks=");
+        assertThat(log.lines().filter(line -> line.contains("relaxed-checks=")))
+                .noneMatch(line -> line.contains("key-expression"));
+    }
+}

@@ -1,0 +1,260 @@
+package dev.idempotency.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.KafkaListeners;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.transaction.annotation.Transactional;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ListenerChecksIT {
+
+    private static final String TOPIC = TestKafka.createTopic("checked", 1);
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void createDatabase() {
+        database = TestPostgres.createDatabase();
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        database.close();
+    }
+
+    private static TestApplication start(String property, Class<?>... classes) {
+        return TestApplication.start(database, List.of("topic=" + TOPIC, property), classes);
+    }
+
+    private static FailedChecksException failure(Throwable thrown) {
+        return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
+                .filter(FailedChecksException.class::isInstance)
+                .map(FailedChecksException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown));
+    }
+
+    private static List<String> reported(CapturedOutput output) {
+        return output.getAll()
+                .lines()
+                .filter(line -> line.contains("dev.idempotency.check"))
+                .toList();
+    }
+
+    @Test
+    void anApplicationWithoutFaultsStartsInSilenceAndALazyListenerIsCheckedWhenItIsCreated(CapturedOutput output) {
+        try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output)).isEmpty();
+            assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
+                    .hasSize(7);
+
+            app.bean(LazyFaultless.class);
+            FailedChecksException failure = failure(catchThrowable(() -> app.bean(LazyFaulty.class)));
+
+            assertThat(failure.findings())
+                    .extracting(Finding::check)
+                    .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+            assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
+                    .hasSize(8);
+        }
+    }
+
+    @Test
+    void aFaultKeepsTheApplicationFromStarting() {
+        FailedChecksException failure = failure(catchThrowable(() -> start("any=thing", Faulty.class)));
+
+        assertThat(failure.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(Check.NOT_PROXIED);
+            assertThat(finding.where()).contains("ListenerChecksIT$Faulty.on(String), bean 'listenerChecksIT.Faulty'");
+        });
+        assertThat(failure)
+                .hasMessageContaining("The method is final")
+                .hasMessageContaining("every duplicate would be applied")
+                .hasMessageContaining("Remove final from the method");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.relaxed-checks=not-proxied"})
+    void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
+        try (TestApplication app = start(property, Faulty.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output))
+                    .singleElement()
+                    .asString()
+                    .contains(" WARN ", "[not-proxied]", "The method is final");
+        }
+    }
+
+    @Test
+    void aWarningOfARelaxedCheckIsNotReported(CapturedOutput output) {
+        try (TestApplication app = start("idempotency.relaxed-checks=reply", Replying.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output)).isEmpty();
+        }
+    }
+
+    @Test
+    void aFaultIsNotLookedForWhenChecksAreOff(CapturedOutput output) {
+        try (TestApplication app = start("idempotency.checks=off", Faulty.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output)).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.checks=off"})
+    void whatKeepsAListenerFromWorkingFailsInEveryMode(String property) {
+        FailedChecksException failure = failure(catchThrowable(() -> start(property, Unworkable.class)));
+
+        assertThat(failure.findings()).extracting(Finding::check).containsExactly(Check.KEY_EXPRESSION);
+    }
+
+    @Test
+    void aCheckThatCannotBeRelaxedIsRefusedByName() {
+        assertThatThrownBy(() -> start("idempotency.relaxed-checks=key-expression", Faultless.class))
+                .rootCause()
+                .hasMessage(
+                        "idempotency.relaxed-checks names 'key-expression', which cannot be relaxed: No message would"
+                                + " have a key.");
+    }
+
+    @Test
+    void aListenerWithoutAStoreIsFound() {
+        String noDataSource = "spring.autoconfigure.exclude="
+                + "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
+        FailedChecksException failure = failure(catchThrowable(() -> start(noDataSource, Replying.class)));
+
+        assertThat(failure.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(Check.NO_STORE);
+            assertThat(finding.where()).contains("Replying.on(String)");
+            assertThat(finding.what())
+                    .startsWith("There is no store for its claims")
+                    .contains("R2DBC");
+            assertThat(finding.remedy()).startsWith("Make one javax.sql.DataSource bean @Primary");
+        });
+    }
+
+    @Test
+    void nothingIsCheckedWhenTheLibraryIsSwitchedOff() {
+        try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
+            assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
+        }
+    }
+
+    @Import({Faultless.Handlers.class, Faultless.Meta.class, Faultless.Unprotected.class})
+    static class Faultless {
+
+        @Transactional
+        @KafkaListener(topics = "${topic}", groupId = "transactional")
+        @IdempotentListener
+        public void transactional(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "keyed")
+        @IdempotentListener(consumer = "keyed", key = "#payload", retention = "30d")
+        void keyed(String payload) {}
+
+        @KafkaListener(topics = "${topic}", groupId = "batch", batch = "true")
+        @IdempotentListener
+        void batch(List<String> payloads) {}
+
+        @KafkaListeners(@KafkaListener(topics = "${topic}", groupId = "repeated"))
+        @IdempotentListener
+        protected void repeated(String payload) {}
+
+        @IdempotentListener
+        @KafkaListener(topics = "${topic}", groupId = "handlers")
+        static class Handlers {
+
+            @KafkaHandler
+            void onText(String payload) {}
+
+            @KafkaHandler(isDefault = true)
+            void onOther(Object payload) {}
+        }
+
+        @IdempotentListener
+        static class Meta {
+
+            @KafkaListener(topics = "${topic}", groupId = "meta")
+            void on(String payload) {}
+
+            void noListener() {}
+        }
+
+        static class Unprotected {
+
+            @KafkaListener(topics = "${topic}", groupId = "unprotected", properties = "enable.auto.commit=true")
+            final String unprotected(String payload) {
+                return payload;
+            }
+        }
+    }
+
+    @Import({LazyFaultless.class, LazyFaulty.class})
+    static class LazyListeners {}
+
+    @Lazy
+    static class LazyFaultless {
+
+        @KafkaListener(topics = "${topic}", groupId = "lazy")
+        @IdempotentListener
+        void on(String payload) {}
+    }
+
+    @Lazy
+    static class LazyFaulty {
+
+        @KafkaListener(topics = "${topic}", groupId = "lazy and faulty")
+        @IdempotentListener(key = "#nothing")
+        final void on(String payload) {}
+    }
+
+    static class Faulty {
+
+        @KafkaListener(topics = "${topic}", groupId = "faulty")
+        @IdempotentListener
+        final void on(String payload) {}
+    }
+
+    static class Unworkable {
+
+        @KafkaListener(topics = "${topic}", groupId = "unworkable")
+        @IdempotentListener(key = "#nothing")
+        final void on(String payload) {}
+    }
+
+    static class Replying {
+
+        @KafkaListener(topics = "${topic}", groupId = "replying")
+        @IdempotentListener
+        String on(String payload) {
+            return payload;
+        }
+    }
+}
