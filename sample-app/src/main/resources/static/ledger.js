@@ -78,16 +78,16 @@ function showAccounts(accounts) {
   }))
 }
 
-function showConsumers(consumers, results) {
-  element('consumers').replaceChildren(...consumers.map(counts => {
-    const result = results.find(candidate => candidate.consumer === counts.consumer)
+function showConsumers(results, consumers) {
+  element('consumers').replaceChildren(...results.map(result => {
+    const counts = consumers.find(candidate => candidate.consumer === result.consumer)
     return row(counts.consumer,
       rowHeader(counts.consumer, make('small', '', counts.listener)),
+      amountCell('result', result.actual, result.expected, counts.consumer === 'points' ? whole : money),
       plainCell('processed', whole.format(counts.processed)),
       plainCell('redeliveries', whole.format(counts.redeliveries)),
       plainCell('republications', whole.format(counts.republications)),
-      plainCell('failed', whole.format(counts.failed)),
-      amountCell('result', result.actual, result.expected, counts.consumer === 'points' ? whole : money))
+      plainCell('failed', whole.format(counts.failed)))
   }))
 }
 
@@ -134,11 +134,12 @@ function age(millis) {
 }
 
 function describe(delivery) {
+  const id = delivery.messageId?.split('-')[0]
   switch (delivery.outcome) {
     case 'PROCESSED':
-      return delivery.messageId
+      return id
     case 'DUPLICATE':
-      return `${delivery.messageId}, a ${delivery.kind.toLowerCase()}`
+      return `${id}, a ${delivery.kind.toLowerCase()}`
         + (delivery.ageMillis === null ? '' : `, processed ${age(delivery.ageMillis)} ago`)
     default:
       return `${delivery.messages === 1 ? 'one message' : `${delivery.messages} messages`} rolled back, to come again`
@@ -155,6 +156,7 @@ function showDeliveries(deliveries) {
       make('span', 'outcome', outcome),
       make('span', 'what', describe(delivery)),
       make('span', 'where', delivery.coordinates ?? ''))
+    item.title = delivery.messageId ?? ''
     list.prepend(item)
     lastDelivery = delivery.number
   }
@@ -184,7 +186,7 @@ async function refresh() {
   const state = await (await request(`api/ledger?after=${lastDelivery}`)).json()
   showBacklog(state.backlog)
   showAccounts(state.accounts)
-  showConsumers(state.consumers, state.results)
+  showConsumers(state.results, state.consumers)
   showHits(state.hits, state.now)
   showDeliveries(state.deliveries)
 }
