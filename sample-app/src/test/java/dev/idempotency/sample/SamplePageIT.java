@@ -23,8 +23,6 @@ import org.openqa.selenium.OutputType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.interactions.Actions;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -33,13 +31,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  *
  * <p>The tests share one ledger, so that each looks at what has changed since it began.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "logging.level.org.openqa.selenium=error")
+@SampleTest
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @EnabledIf(value = "dev.idempotency.sample.Browser#isInstalled", disabledReason = Browser.MISSING)
 class SamplePageIT {
 
     /** Set it to {@code true} to have the README's screenshot made anew. */
     private static final String SCREENSHOT_PROPERTY = "sample.screenshot";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final Path SCREENSHOT = Path.of("../docs/images/sample.png");
 
@@ -219,12 +219,16 @@ class SamplePageIT {
 
     /** Awaits so many payments more, a condition, and a page that shows what is in the database. */
     private Books awaitSettled(int payments, Callable<Boolean> condition) {
-        awaitThat(payments + " payments more, all right in the database and on the page", () -> {
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).untilAsserted(() -> {
             Books now = Books.read(this.jdbc);
-            return now.payments() == this.before.payments() + payments
-                    && now.areRight()
-                    && condition.call()
-                    && now.areShownOn(this.page);
+            assertThat(now.payments()).as("payments").isEqualTo(this.before.payments() + payments);
+            assertThat(now.areRight()).as("right: %s", now).isTrue();
+            assertThat(condition.call())
+                    .as("as expected after %s: %s", this.before, now)
+                    .isTrue();
+            assertThat(now.areShownOn(this.page))
+                    .as("shown on the page: %s", now)
+                    .isTrue();
         });
         return Books.read(this.jdbc);
     }
