@@ -10,8 +10,9 @@ import org.springframework.context.event.EventListener;
 /**
  * Payments arriving at accounts: the classic that duplicates corrupt, and a page to watch it happen.
  *
- * <p>What is worth copying stands in {@code dev.idempotency.sample.payment}: a record, a batch and a retry-topic listener
- * with {@code @IdempotentListener}, and one without it to compare with. The other packages make trouble and show it.
+ * <p>What is worth copying stands in {@code dev.idempotency.sample.payment}: a record, a batch and a retry-topic
+ * listener with {@code @IdempotentListener}, and one without it to compare with. The other packages make trouble and
+ * show it.
  */
 @SpringBootApplication
 public class SampleApplication {

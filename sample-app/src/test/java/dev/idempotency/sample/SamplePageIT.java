@@ -39,7 +39,7 @@ class SamplePageIT {
     /** Set it to {@code true} to have the README's screenshot made anew. */
     private static final String SCREENSHOT_PROPERTY = "sample.screenshot";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final Path SCREENSHOT = Path.of("../docs/images/sample.png");
 

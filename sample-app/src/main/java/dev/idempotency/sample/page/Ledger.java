@@ -21,7 +21,7 @@ class Ledger {
 
     private static final String RESULTS = """
             with paid as (
-                select count(*) as payments, coalesce(sum(amount), 0) as amount, coalesce(sum(floor(amount / 10)), 0) as points
+                select coalesce(sum(amount), 0) as amount, coalesce(sum(floor(amount / 10)), 0) as points
                   from payment
             )
             select 'ledger' as consumer, sum(balance) as actual, (select amount from paid) as expected

@@ -69,7 +69,7 @@ class LedgerController {
     /** Sends a payment so many times, after planning a mishap for it. */
     @PostMapping("/payments")
     Payment send(@RequestParam(defaultValue = "1") int times, @RequestParam @Nullable Mishap mishap) {
-        Payment payment = this.payments.think();
+        Payment payment = this.payments.invent();
         if (mishap != null) {
             this.mishaps.plan(mishap, payment.id());
         }

@@ -29,14 +29,14 @@ public class Payments {
         this.jdbc = jdbc;
     }
 
-    /** Thinks of a payment that has not been sent yet. */
-    public Payment think() {
+    /** Makes up a payment that nobody has heard of. */
+    public Payment invent() {
         String id = UUID.randomUUID().toString();
         String account = ACCOUNTS.get(this.random.nextInt(ACCOUNTS.size()));
         return new Payment(id, account, BigDecimal.valueOf(this.random.nextLong(1_00, 200_00), 2));
     }
 
-    /** Sends the payments in this order, and returns when the broker has them all. One that is listed twice is sent twice. */
+    /** Sends the payments and returns when the broker has them all. One that is listed twice is sent twice. */
     public void send(List<Payment> payments) {
         payments.stream().distinct().forEach(this::writeDown);
         CompletableFuture<?>[] sent =
@@ -44,11 +44,11 @@ public class Payments {
         CompletableFuture.allOf(sent).join();
     }
 
-    /** Sends that many records in random order, of which the last so many are payments that are among the others. */
+    /** Sends this many records in random order, so many of which are payments that are among the others too. */
     public void sendBurst(int records, int duplicates) {
         List<Payment> burst = new ArrayList<>();
         for (int i = 0; i < records - duplicates; i++) {
-            burst.add(think());
+            burst.add(invent());
         }
         for (int i = 0; i < duplicates; i++) {
             burst.add(burst.get(this.random.nextInt(records - duplicates)));
