@@ -11,4 +11,5 @@ dependencies {
     "implementation"(libs.spring.boot.starter.actuator)
 
     "testImplementation"(libs.spring.boot.starter.test)
+    "testImplementation"(libs.selenium.chrome.driver)
 }

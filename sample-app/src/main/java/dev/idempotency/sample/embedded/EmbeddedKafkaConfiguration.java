@@ -1,0 +1,41 @@
+package dev.idempotency.sample.embedded;
+
+import java.util.List;
+import org.apache.kafka.common.utils.Exit;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.kafka.autoconfigure.KafkaConnectionDetails;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.test.EmbeddedKafkaBroker;
+import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
+
+/** A real Kafka broker on a free port, unless {@code spring.kafka.bootstrap-servers} names another one. */
+@Configuration(proxyBeanMethods = false)
+@Conditional(EmbeddedKafkaConfiguration.NoBrokerNamed.class)
+class EmbeddedKafkaConfiguration {
+
+    @Bean
+    EmbeddedKafkaBroker embeddedKafka() {
+        // Spring closes it, after everyone who uses it, and it deletes its own files. Kafka's hook would delete them
+        // sooner.
+        Exit.setShutdownHookAdder((name, hook) -> {});
+        return new EmbeddedKafkaKraftBroker(1, 1);
+    }
+
+    @Bean
+    KafkaConnectionDetails embeddedKafkaConnectionDetails(EmbeddedKafkaBroker broker) {
+        return () -> List.of(broker.getBrokersAsString().split(","));
+    }
+
+    static class NoBrokerNamed extends NoneNestedConditions {
+
+        NoBrokerNamed() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnProperty("spring.kafka.bootstrap-servers")
+        static class BrokerNamed {}
+    }
+}

@@ -1,0 +1,57 @@
+package dev.idempotency.sample.embedded;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+/** A real PostgreSQL server on a free port, unless {@code spring.datasource.url} names another one. */
+@Configuration(proxyBeanMethods = false)
+@Conditional(EmbeddedPostgresConfiguration.NoDatabaseNamed.class)
+class EmbeddedPostgresConfiguration {
+
+    @Bean
+    EmbeddedPostgres embeddedPostgres() throws IOException {
+        return EmbeddedPostgres.builder()
+                // Spring closes it, after everyone who uses it. Its own hook would close it sooner.
+                .setRegisterShutdownHook(false)
+                .start();
+    }
+
+    @Bean
+    JdbcConnectionDetails embeddedPostgresConnectionDetails(EmbeddedPostgres postgres) {
+        return new EmbeddedPostgresConnectionDetails(postgres.getJdbcUrl("postgres", "postgres"));
+    }
+
+    private record EmbeddedPostgresConnectionDetails(String url) implements JdbcConnectionDetails {
+
+        @Override
+        public String getJdbcUrl() {
+            return this.url;
+        }
+
+        @Override
+        public String getUsername() {
+            return "postgres";
+        }
+
+        @Override
+        public String getPassword() {
+            return "postgres";
+        }
+    }
+
+    static class NoDatabaseNamed extends NoneNestedConditions {
+
+        NoDatabaseNamed() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnProperty("spring.datasource.url")
+        static class DatabaseNamed {}
+    }
+}

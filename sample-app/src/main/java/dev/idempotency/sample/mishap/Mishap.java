@@ -1,0 +1,38 @@
+package dev.idempotency.sample.mishap;
+
+import java.io.Serial;
+
+/** Something that goes wrong once a listener has done its work. */
+public enum Mishap {
+
+    /** The listener throws before its transaction is committed. */
+    FAILED_ATTEMPT {
+        @Override
+        void happen(String paymentId) {
+            throw new IllegalStateException("A planned failure, after the work on payment " + paymentId);
+        }
+    },
+
+    /**
+     * The consumer dies when its transaction is committed, and the offset is not. An {@link Error} ends the container's
+     * consumer there and then; whoever consumes next is given the record again, as after a crash of the application.
+     */
+    KILLED_CONSUMER {
+        @Override
+        void happen(String paymentId) {
+            throw new ConsumerKilled("A planned crash, before the offset of payment " + paymentId + " is committed");
+        }
+    };
+
+    abstract void happen(String paymentId);
+
+    private static final class ConsumerKilled extends Error {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        ConsumerKilled(String message) {
+            super(message, null, false, false);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package dev.idempotency.sample.mishap;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.stereotype.Component;
+
+/** The mishaps that await payments. Each befalls every listener of the payment, and each of them once. */
+@Component
+public class Mishaps {
+
+    private final Map<String, Mishap> planned = new ConcurrentHashMap<>();
+    private final Set<Struck> struck = ConcurrentHashMap.newKeySet();
+
+    /** Plans a mishap for a payment that is about to be sent. */
+    public void plan(Mishap mishap, String paymentId) {
+        this.planned.put(paymentId, mishap);
+    }
+
+    /** Whether the mishap befalls this victim now. */
+    boolean strikes(Mishap mishap, String paymentId, String victim) {
+        return this.planned.get(paymentId) == mishap && this.struck.add(new Struck(paymentId, victim));
+    }
+
+    private record Struck(String paymentId, String victim) {}
+}

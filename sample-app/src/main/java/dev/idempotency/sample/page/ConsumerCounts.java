@@ -1,0 +1,14 @@
+package dev.idempotency.sample.page;
+
+/**
+ * What has become of a consumer's messages since the application started.
+ *
+ * @param consumer its name
+ * @param listener class and method
+ * @param processed committed
+ * @param redeliveries dropped, as Kafka delivered them again
+ * @param republications dropped, as the producer sent them again
+ * @param failed rolled back; they come again
+ */
+record ConsumerCounts(
+        String consumer, String listener, long processed, long redeliveries, long republications, long failed) {}

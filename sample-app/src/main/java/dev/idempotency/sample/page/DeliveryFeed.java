@@ -1,0 +1,58 @@
+package dev.idempotency.sample.page;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.LongFunction;
+import org.springframework.stereotype.Component;
+
+/** The latest deliveries of all consumers. A bean that is an {@link IdempotencyObserver} hears of them. */
+@Component
+class DeliveryFeed implements IdempotencyObserver {
+
+    private static final int KEPT = 100;
+
+    private final Deque<Delivery> latest = new ArrayDeque<>();
+    private long count;
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        return new ConsumerObserver() {
+
+            @Override
+            public void processed(MessageId id, RecordCoordinates coordinates) {
+                add(number -> Delivery.processed(number, id, coordinates));
+            }
+
+            @Override
+            public void duplicate(Duplicate duplicate) {
+                add(number -> Delivery.duplicate(number, duplicate));
+            }
+
+            @Override
+            public void failed(int messages) {
+                add(number -> Delivery.failed(number, consumer.name(), messages));
+            }
+        };
+    }
+
+    private synchronized void add(LongFunction<Delivery> numbered) {
+        this.latest.addLast(numbered.apply(++this.count));
+        if (this.latest.size() > KEPT) {
+            this.latest.removeFirst();
+        }
+    }
+
+    /** Those with a higher number, oldest first, as far as they are still kept. */
+    synchronized List<Delivery> after(long number) {
+        return this.latest.stream()
+                .filter(delivery -> delivery.number() > number)
+                .toList();
+    }
+}

@@ -1,0 +1,109 @@
+package dev.idempotency.sample.page;
+
+import dev.idempotency.sample.mishap.Mishap;
+import dev.idempotency.sample.mishap.Mishaps;
+import dev.idempotency.sample.mishap.Rewind;
+import dev.idempotency.sample.payment.Payment;
+import dev.idempotency.sample.payment.Payments;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What the page asks for, several times a second, and a method for each of its buttons. */
+@RestController
+@RequestMapping("/api")
+class LedgerController {
+
+    private final Payments payments;
+    private final Mishaps mishaps;
+    private final Rewind rewind;
+    private final Ledger ledger;
+    private final Counters counters;
+    private final Backlog backlog;
+    private final DedupHits hits;
+    private final DeliveryFeed feed;
+
+    LedgerController(
+            Payments payments,
+            Mishaps mishaps,
+            Rewind rewind,
+            Ledger ledger,
+            Counters counters,
+            Backlog backlog,
+            DedupHits hits,
+            DeliveryFeed feed) {
+        this.payments = payments;
+        this.mishaps = mishaps;
+        this.rewind = rewind;
+        this.ledger = ledger;
+        this.counters = counters;
+        this.backlog = backlog;
+        this.hits = hits;
+        this.feed = feed;
+    }
+
+    /** All there is to show; of the deliveries, those after the one with this number. */
+    @GetMapping("/ledger")
+    LedgerView ledger(@RequestParam(defaultValue = "0") long after) throws InterruptedException {
+        // The backlog first: when it is empty, the rest is final.
+        long waiting = this.backlog.records();
+        return new LedgerView(
+                Instant.now().getEpochSecond(),
+                waiting,
+                this.ledger.accounts(),
+                this.ledger.results(),
+                this.counters.all(),
+                this.hits.recent(),
+                this.feed.after(after));
+    }
+
+    /** Sends a payment so many times, after planning a mishap for it. */
+    @PostMapping("/payments")
+    Payment send(@RequestParam(defaultValue = "1") int times, @RequestParam @Nullable Mishap mishap) {
+        Payment payment = this.payments.invent();
+        if (mishap != null) {
+            this.mishaps.plan(mishap, payment.id());
+        }
+        this.payments.send(Collections.nCopies(times, payment));
+        return payment;
+    }
+
+    @PostMapping("/bursts")
+    void burst() {
+        this.payments.sendBurst(1000, 200);
+    }
+
+    @PostMapping("/replays")
+    void replay() throws InterruptedException {
+        this.rewind.toTheBeginning();
+    }
+
+    @ExceptionHandler
+    ProblemDetail onImpossible(IllegalStateException ex) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, String.valueOf(ex.getMessage()));
+    }
+
+    /**
+     * What the page shows.
+     *
+     * @param now the second since 1970 where the chart ends
+     * @param backlog records that wait to be read, over all groups
+     */
+    record LedgerView(
+            long now,
+            long backlog,
+            List<Ledger.Account> accounts,
+            List<Ledger.Result> results,
+            List<ConsumerCounts> consumers,
+            List<DedupHits.Hits> hits,
+            List<Delivery> deliveries) {}
+}

@@ -1,0 +1,31 @@
+package dev.idempotency.sample.payment;
+
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.config.TopicBuilder;
+import org.springframework.kafka.core.KafkaAdmin;
+import org.springframework.kafka.support.converter.RecordMessageConverter;
+import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+
+/** The topic, and JSON for what stands in it. */
+@Configuration(proxyBeanMethods = false)
+class PaymentConfiguration {
+
+    @Bean
+    NewTopic topicOfPayments() {
+        return TopicBuilder.name(Payment.TOPIC).partitions(3).build();
+    }
+
+    /** For what the page and its buttons ask of Kafka; the listeners do without. */
+    @Bean
+    Admin kafkaAdminClient(KafkaAdmin kafka) {
+        return Admin.create(kafka.getConfigurationProperties());
+    }
+
+    @Bean
+    RecordMessageConverter jsonConverter() {
+        return new StringJacksonJsonMessageConverter();
+    }
+}

@@ -1,0 +1,48 @@
+package dev.idempotency.sample.payment;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.stereotype.Component;
+import org.springframework.util.ObjectUtils;
+
+/** The topic of payments: where its partitions begin and end, and who listens to it. */
+@Component
+public class PaymentTopic {
+
+    private final KafkaListenerEndpointRegistry listeners;
+    private final Admin admin;
+
+    PaymentTopic(KafkaListenerEndpointRegistry listeners, Admin admin) {
+        this.listeners = listeners;
+        this.admin = admin;
+    }
+
+    /** The containers of its listeners, without those of retry topics. */
+    public Collection<MessageListenerContainer> containers() {
+        return this.listeners.getListenerContainersMatching((id, container) ->
+                ObjectUtils.containsElement(container.getContainerProperties().getTopics(), Payment.TOPIC));
+    }
+
+    /** The first or the last offset of each partition. */
+    public Map<TopicPartition, Long> offsets(OffsetSpec spec) throws ExecutionException, InterruptedException {
+        Map<TopicPartition, OffsetSpec> partitions = this.admin
+                .describeTopics(List.of(Payment.TOPIC))
+                .allTopicNames()
+                .get()
+                .get(Payment.TOPIC)
+                .partitions()
+                .stream()
+                .collect(Collectors.toMap(info -> new TopicPartition(Payment.TOPIC, info.partition()), info -> spec));
+        return this.admin.listOffsets(partitions).all().get().entrySet().stream()
+                .collect(Collectors.toMap(
+                        Map.Entry::getKey, entry -> entry.getValue().offset()));
+    }
+}

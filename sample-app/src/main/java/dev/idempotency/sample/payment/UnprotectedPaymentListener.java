@@ -1,0 +1,29 @@
+package dev.idempotency.sample.payment;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.stereotype.Component;
+
+/**
+ * The same listener without {@code @IdempotentListener}, on a table of its own: what goes wrong without it.
+ *
+ * <p>{@code @Transactional} would save it from the attempt that fails after its work, and from nothing else: a message
+ * that comes again would still be added again.
+ */
+@Component
+class UnprotectedPaymentListener {
+
+    private final JdbcClient jdbc;
+
+    UnprotectedPaymentListener(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    @KafkaListener(topics = Payment.TOPIC, groupId = "unprotected")
+    void onPayment(Payment payment) {
+        this.jdbc
+                .sql("update unprotected_account set balance = balance + :amount where name = :account")
+                .paramSource(payment)
+                .update();
+    }
+}

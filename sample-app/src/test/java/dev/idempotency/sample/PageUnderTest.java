@@ -1,0 +1,100 @@
+package dev.idempotency.sample;
+
+import java.util.List;
+import java.util.Objects;
+import org.openqa.selenium.By;
+import org.openqa.selenium.JavascriptExecutor;
+import org.openqa.selenium.WebDriver;
+
+/** The page, as somebody sees it. Each text is read by one script: the page makes its tables anew all the time. */
+final class PageUnderTest {
+
+    private static final String VISIBLE_TEXTS = """
+            return [...document.querySelectorAll(arguments[0])]
+                .filter(found => found.checkVisibility())
+                .map(found => found.innerText.trim().replace(/\\s+/g, ' '))
+            """;
+
+    private final WebDriver browser;
+
+    PageUnderTest(WebDriver browser) {
+        this.browser = browser;
+    }
+
+    void push(String button) {
+        this.browser.findElement(By.id(button)).click();
+    }
+
+    String notice() {
+        return text("#notice");
+    }
+
+    /** An amount of a table, as it is written there. */
+    String amount(String row, String column) {
+        return text("[data-row='%s'] [data-column='%s'] .value".formatted(row, column));
+    }
+
+    /** What the page thinks of an amount. */
+    String verdict(String row, String column) {
+        return text("[data-row='%s'] [data-column='%s'] .verdict".formatted(row, column));
+    }
+
+    /** A counter of a consumer; -1 before the page has any. */
+    long count(String consumer, String column) {
+        String text = text("[data-row='%s'] [data-column='%s']".formatted(consumer, column));
+        return text.isEmpty() ? -1 : Long.parseLong(text.replace(",", ""));
+    }
+
+    boolean showsProgress() {
+        return !texts("#backlog progress").isEmpty();
+    }
+
+    /** The deliveries that are shown, newest first. */
+    List<String> deliveries() {
+        return texts("#deliveries li");
+    }
+
+    /** The chart, as it is read to those who cannot see it. */
+    String chart() {
+        return String.valueOf(this.browser.findElement(By.id("chart")).getAttribute("aria-label"));
+    }
+
+    long bars(String kind) {
+        return (Long)
+                script("return document.querySelectorAll('#chart rect.%s:not([height=\"0\"])').length".formatted(kind));
+    }
+
+    long contentWidth() {
+        return (Long) script("return document.documentElement.scrollWidth");
+    }
+
+    long contentHeight() {
+        return (Long) script("return document.documentElement.scrollHeight");
+    }
+
+    String background() {
+        return (String) script("return getComputedStyle(document.body).backgroundColor");
+    }
+
+    String focused() {
+        return (String) script("return document.activeElement.id");
+    }
+
+    @SuppressWarnings("unchecked") // That is what the script returns.
+    List<String> requestedUrls() {
+        return (List<String>) script("return performance.getEntriesByType('resource').map(entry => entry.name)");
+    }
+
+    private String text(String selector) {
+        return texts(selector).stream().findFirst().orElse("");
+    }
+
+    @SuppressWarnings("unchecked") // That is what the script returns.
+    private List<String> texts(String selector) {
+        return (List<String>) script(VISIBLE_TEXTS, selector);
+    }
+
+    private Object script(String script, Object... arguments) {
+        return Objects.requireNonNull(((JavascriptExecutor) this.browser).executeScript(script, arguments));
+    }
+}

@@ -1,0 +1,46 @@
+package dev.idempotency.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.web.client.RestClient;
+
+/** The sample without its page, so that it is tested where there is no browser too. */
+@SampleTest
+class SampleApplicationIT {
+
+    private final JdbcClient jdbc;
+    private final RestClient http;
+
+    SampleApplicationIT(@Autowired JdbcClient jdbc, @LocalServerPort int port) {
+        this.jdbc = jdbc;
+        this.http = RestClient.create("http://localhost:" + port);
+    }
+
+    @Test
+    void aPaymentSentFiveTimesIsAddedOnceWithTheAnnotationAndFiveTimesWithout() {
+        Books before = Books.read(this.jdbc);
+
+        this.http.post().uri("/api/payments?times=5").retrieve().toBodilessEntity();
+
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            Books after = Books.read(this.jdbc);
+            BigDecimal payment = after.paidIn().subtract(before.paidIn());
+            assertThat(payment).isPositive();
+            assertThat(after).as("%s", after).matches(Books::areRight);
+            assertThat(after.without()).isEqualTo(before.without().add(payment.multiply(BigDecimal.valueOf(5))));
+        });
+    }
+
+    @Test
+    void theApplicationIsHealthy() {
+        String health = this.http.get().uri("/actuator/health").retrieve().body(String.class);
+        assertThat(health).contains("\"status\":\"UP\"");
+    }
+}

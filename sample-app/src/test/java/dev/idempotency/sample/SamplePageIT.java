@@ -1,0 +1,253 @@
+package dev.idempotency.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.interactions.Actions;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Every button of the page, pushed in a real browser: what becomes of it in the database, and that the page says so.
+ *
+ * <p>The tests share one ledger, so that each looks at what has changed since it began.
+ */
+@SampleTest
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@EnabledIf(value = "dev.idempotency.sample.Browser#isInstalled", disabledReason = Browser.MISSING)
+class SamplePageIT {
+
+    /** Set it to {@code true} to have the README's screenshot made anew. */
+    private static final String SCREENSHOT_PROPERTY = "sample.screenshot";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final Path SCREENSHOT = Path.of("../docs/images/sample.png");
+
+    private final JdbcClient jdbc;
+    private final String url;
+    private ChromeDriver browser;
+    private PageUnderTest page;
+    private Books before;
+
+    SamplePageIT(@Autowired JdbcClient jdbc, @LocalServerPort int port) {
+        this.jdbc = jdbc;
+        this.url = "http://localhost:" + port + "/";
+    }
+
+    @BeforeAll
+    void startBrowser() {
+        this.browser = Browser.start();
+        this.page = new PageUnderTest(this.browser);
+    }
+
+    @AfterAll
+    void quitBrowser() {
+        if (this.browser != null) {
+            this.browser.quit();
+        }
+    }
+
+    @BeforeEach
+    void openPage() {
+        Browser.resize(this.browser, Browser.DESKTOP);
+        Browser.prefer(this.browser, "light");
+        this.browser.get(this.url);
+        awaitThat("the page shows the database", () -> Books.read(this.jdbc).areShownOn(this.page));
+        this.before = Books.read(this.jdbc);
+    }
+
+    @Test
+    void aPaymentIsAddedOnceByEveryone() {
+        this.page.push("send");
+
+        awaitPaymentAddedWithoutTheAnnotation(1);
+        assertThat(this.page.deliveries()).anyMatch(line -> line.contains("ledger processed"));
+        assertThat(this.page.notice()).startsWith("Send a payment: done.");
+    }
+
+    @Test
+    void aPaymentSentFiveTimesIsAddedOnceWithTheAnnotationAndFiveTimesWithout() {
+        long hits = this.page.count("ledger", "republications");
+
+        this.page.push("send-five-times");
+
+        Books after = awaitPaymentAddedWithoutTheAnnotation(5);
+        assertThat(this.page.verdict("Total", "with")).isEqualTo("right");
+        assertThat(this.page.verdict("Total", "without"))
+                .isEqualTo(Books.money(after.without().subtract(after.paidIn())) + " too much");
+        awaitThat("four republications", () -> this.page.count("ledger", "republications") == hits + 4);
+        assertThat(this.page.deliveries()).anyMatch(line -> line.contains("a republication, processed"));
+        assertThat(this.page.chart()).contains("republications in the last two minutes");
+        assertThat(this.page.bars("republication")).isPositive();
+    }
+
+    @Test
+    void aThousandRecordsOfEightHundredPaymentsAreReadWithProgressAndAddedOnce() {
+        long hits = this.page.count("ledger", "republications");
+
+        this.page.push("burst");
+
+        awaitThat("the page shows progress", this.page::showsProgress);
+        Books after = awaitSettled(800, () -> !this.page.showsProgress());
+        assertThat(after.without()).isGreaterThan(after.paidIn());
+        awaitThat("two hundred republications", () -> this.page.count("ledger", "republications") == hits + 200);
+    }
+
+    @Test
+    void aReplayOfTheTopicChangesNothingWithTheAnnotationAndAddsEverythingAgainWithout() {
+        this.page.push("send");
+        Books sent = awaitPaymentAddedWithoutTheAnnotation(1);
+        long hits = this.page.count("ledger", "redeliveries");
+
+        this.page.push("replay");
+
+        awaitThat(
+                "a redelivery of every payment",
+                () -> this.page.count("ledger", "redeliveries") == hits + sent.payments());
+        BigDecimal twice = sent.without().add(sent.paidIn());
+        awaitSettled(1, () -> Books.read(this.jdbc).without().compareTo(twice) >= 0);
+        assertThat(this.page.deliveries()).anyMatch(line -> line.contains("a redelivery, processed"));
+        assertThat(this.page.bars("redelivery")).isPositive();
+    }
+
+    @Test
+    void anAttemptThatFailsAfterItsWorkIsUndoneWithTheAnnotationAndLeavesItsWorkBehindWithout() {
+        List<Long> failures = counts("failed");
+
+        this.page.push("fail");
+
+        awaitPaymentAddedWithoutTheAnnotation(2);
+        awaitThat("one failure of each consumer", () -> counts("failed").equals(oneMore(failures)));
+        assertThat(this.page.deliveries()).anyMatch(line -> line.contains("ledger failed one message rolled back"));
+    }
+
+    @Test
+    void aConsumerThatIsKilledBeforeItsOffsetCommitIsGivenThePaymentAgain() {
+        List<Long> redeliveries = counts("redeliveries");
+
+        this.page.push("kill");
+
+        awaitPaymentAddedWithoutTheAnnotation(2);
+        awaitThat(
+                "one redelivery to each consumer", () -> counts("redeliveries").equals(oneMore(redeliveries)));
+        assertThat(this.page.deliveries()).anyMatch(line -> line.contains("a redelivery, processed"));
+    }
+
+    @Test
+    void everyButtonIsReachedByKeyboardAndPushedWithEnter() {
+        for (String button : List.of("send", "send-five-times", "burst", "replay", "fail", "kill")) {
+            new Actions(this.browser).sendKeys(Keys.TAB).perform();
+            assertThat(this.page.focused()).isEqualTo(button);
+        }
+        for (int back = 0; back < 5; back++) {
+            new Actions(this.browser)
+                    .keyDown(Keys.SHIFT)
+                    .sendKeys(Keys.TAB)
+                    .keyUp(Keys.SHIFT)
+                    .perform();
+        }
+        new Actions(this.browser).sendKeys(Keys.ENTER).perform();
+
+        awaitPaymentAddedWithoutTheAnnotation(1);
+    }
+
+    @Test
+    void thePageFitsAPhoneAndIsDarkWhereThatIsPreferred() {
+        Browser.resize(this.browser, Browser.PHONE);
+        assertThat(this.page.contentWidth()).isLessThanOrEqualTo(Browser.PHONE.width);
+
+        assertThat(this.page.background()).isEqualTo("rgb(247, 247, 245)");
+        Browser.prefer(this.browser, "dark");
+        assertThat(this.page.background()).isEqualTo("rgb(20, 22, 26)");
+    }
+
+    @Test
+    void thePageNeedsNothingFromTheInternet() {
+        assertThat(this.page.requestedUrls()).isNotEmpty().allMatch(requested -> requested.startsWith(this.url));
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = SCREENSHOT_PROPERTY, matches = "true")
+    void theScreenshotOfTheReadmeIsMadeAnew() throws IOException {
+        this.page.push("burst");
+        awaitSettled(800, () -> !this.page.showsProgress());
+        this.page.push("replay");
+        awaitThat("the replay begins", this.page::showsProgress);
+        awaitSettled(800, () -> !this.page.showsProgress());
+        this.page.push("send-five-times");
+        awaitSettled(801, () -> !this.page.showsProgress());
+        this.page.push("kill");
+        awaitThat("the consumers are back", this.page::showsProgress);
+        awaitSettled(802, () -> !this.page.showsProgress());
+        this.page.push("fail");
+        awaitSettled(803, () -> !this.page.showsProgress());
+
+        Browser.resize(this.browser, new Dimension(Browser.DESKTOP.width, (int) this.page.contentHeight()));
+        Files.createDirectories(SCREENSHOT.getParent());
+        Files.write(SCREENSHOT, this.browser.getScreenshotAs(OutputType.BYTES));
+    }
+
+    /** Awaits one payment more, added once by all that is protected, and so many times by the listener that is not. */
+    private Books awaitPaymentAddedWithoutTheAnnotation(int times) {
+        return awaitSettled(1, () -> {
+            Books now = Books.read(this.jdbc);
+            BigDecimal payment = now.paidIn().subtract(this.before.paidIn());
+            BigDecimal expected = this.before.without().add(payment.multiply(BigDecimal.valueOf(times)));
+            return now.without().equals(expected);
+        });
+    }
+
+    /** Awaits so many payments more, a condition, and a page that shows what is in the database. */
+    private Books awaitSettled(int payments, Callable<Boolean> condition) {
+        await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100)).untilAsserted(() -> {
+            Books now = Books.read(this.jdbc);
+            assertThat(now.payments()).as("payments").isEqualTo(this.before.payments() + payments);
+            assertThat(now.areRight()).as("right: %s", now).isTrue();
+            assertThat(condition.call())
+                    .as("as expected after %s: %s", this.before, now)
+                    .isTrue();
+            assertThat(now.areShownOn(this.page))
+                    .as("shown on the page: %s", now)
+                    .isTrue();
+        });
+        return Books.read(this.jdbc);
+    }
+
+    private List<Long> counts(String column) {
+        return List.of(
+                this.page.count("ledger", column),
+                this.page.count("turnover", column),
+                this.page.count("points", column));
+    }
+
+    private static List<Long> oneMore(List<Long> counts) {
+        return counts.stream().map(count -> count + 1).toList();
+    }
+
+    private static void awaitThat(String what, Callable<Boolean> condition) {
+        await(what)
+                .atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(100))
+                .until(condition);
+    }
+}
