@@ -49,16 +49,24 @@ final class Attempt implements ListenerTransaction.Work {
     @Override
     public @Nullable Object run() throws Throwable {
         long start = System.nanoTime();
-        Admission answer = Admission.request(this.candidates, this.definition.store());
+        Admission answer = Admission.request(this.candidates, this.definition.store(), isHeard());
         this.admission = answer;
         this.definition
                 .observer()
-                .claimAnswered(answer.positions().length, answer.duplicates().size(), System.nanoTime() - start);
+                .claimAnswered(
+                        answer.positions().length,
+                        this.candidates.size() - answer.positions().length,
+                        System.nanoTime() - start);
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.acknowledge();
             return this.definition.resultWhenSkipped();
         }
         return callListener(answer.positions());
+    }
+
+    /** Whether anybody hears what is told of duplicates. */
+    private boolean isHeard() {
+        return this.definition.observer() != ConsumerObserver.NO_OP || logger.isDebugEnabled();
     }
 
     private @Nullable Object callListener(int[] positions) throws Throwable {
