@@ -62,6 +62,10 @@ public record RecordCoordinates(String topic, int partition, long offset) {
 
     /** The first of several: each hop appends its own, and the oldest one names the original. */
     private static byte @Nullable [] first(Headers headers, String name) {
+        if (headers.lastHeader(name) == null) {
+            // Almost always, and without an iterator.
+            return null;
+        }
         Iterator<Header> all = headers.headers(name).iterator();
         return all.hasNext() ? all.next().value() : null;
     }

@@ -1,8 +1,7 @@
 package dev.idempotency.key;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -12,22 +11,27 @@ import java.util.HexFormat;
 final class HeaderText {
 
     private static final String HEX_PREFIX = "hex:";
+    private static final char REPLACEMENT = '\uFFFD';
 
     private HeaderText() {}
 
     static String of(byte[] value) {
-        try {
-            String text = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(value))
-                    .toString();
-            boolean plain = text.chars().noneMatch(Character::isISOControl);
-            if (plain && !text.startsWith(HEX_PREFIX)) {
-                return text;
+        String text = new String(value, StandardCharsets.UTF_8);
+        boolean asIs = isPlain(text) && !text.startsWith(HEX_PREFIX) && isFaithful(text, value);
+        return asIs ? text : HEX_PREFIX + HexFormat.of().formatHex(value);
+    }
+
+    private static boolean isPlain(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isISOControl(text.charAt(i))) {
+                return false;
             }
-        } catch (CharacterCodingException ex) {
-            // Not text: falls through to its bytes.
         }
-        return HEX_PREFIX + HexFormat.of().formatHex(value);
+        return true;
+    }
+
+    /** Whether the text says all that the bytes say: what is not UTF-8 was replaced while decoding. */
+    private static boolean isFaithful(String text, byte[] value) {
+        return text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value);
     }
 }

@@ -46,14 +46,24 @@ final class KeyText {
      * digest of another.
      */
     static String stored(String key) {
-        if (key.indexOf('\0') >= 0) {
-            throw new InvalidMessageKeyException("it contains a NUL character, which databases refuse", null);
-        }
-        if (!StandardCharsets.UTF_16.newEncoder().canEncode(key)) {
-            throw new InvalidMessageKeyException("it is not valid Unicode (half of a surrogate pair)", null);
-        }
+        requireStorable(key);
         boolean asIs = key.length() <= MessageId.MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX);
         return asIs ? key : DIGEST_PREFIX + sha256(key);
+    }
+
+    private static void requireStorable(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            char character = key.charAt(i);
+            if (character == '\0') {
+                throw new InvalidMessageKeyException("it contains a NUL character, which databases refuse", null);
+            }
+            if (Character.isSurrogate(character)) {
+                i++;
+                if (i == key.length() || !Character.isSurrogatePair(character, key.charAt(i))) {
+                    throw new InvalidMessageKeyException("it is not valid Unicode (half of a surrogate pair)", null);
+                }
+            }
+        }
     }
 
     private static String sha256(String key) {

@@ -8,19 +8,21 @@ import dev.idempotency.store.Claim;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Who may enter: the answer to a claim, as a value.
  *
  * @param positions positions of the messages that the listener is called with, in order
- * @param duplicates those that it is not called with
+ * @param duplicates those that it is not called with, where somebody wants to know of them
  */
 record Admission(int[] positions, List<Duplicate> duplicates) {
 
@@ -31,41 +33,66 @@ record Admission(int[] positions, List<Duplicate> duplicates) {
         return this.positions.length == 0;
     }
 
-    /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
-    static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
-        Map<MessageId, Integer> firstPositions = new HashMap<>();
-        List<Claim> claims = new ArrayList<>(candidates.size());
-        for (int i = 0; i < candidates.size(); i++) {
+    /**
+     * Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates.
+     *
+     * @param explain whether somebody wants to know of the duplicates, which costs a query
+     */
+    static Admission request(List<Candidate> candidates, ProcessedMessageStore store, boolean explain) {
+        return (candidates.size() == 1)
+                ? requestOne(candidates.get(0), store, explain)
+                : requestMany(candidates, store, explain);
+    }
+
+    private static Admission requestOne(Candidate candidate, ProcessedMessageStore store, boolean explain) {
+        MessageId id = candidate.id();
+        if (id == null
+                || !store.claim(List.of(new Claim(id, candidate.coordinates()))).isEmpty()) {
+            return new Admission(new int[] {0}, List.of());
+        }
+        return new Admission(new int[0], explain ? duplicates(List.of(candidate), Set.of(), store) : List.of());
+    }
+
+    private static Admission requestMany(List<Candidate> candidates, ProcessedMessageStore store, boolean explain) {
+        int size = candidates.size();
+        Set<MessageId> ids = new HashSet<>(size * 2);
+        BitSet mayEnter = new BitSet(size);
+        List<Claim> claims = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
             Candidate candidate = candidates.get(i);
-            if (candidate.id() != null && firstPositions.putIfAbsent(candidate.id(), i) == null) {
+            if (candidate.id() == null) {
+                mayEnter.set(i);
+            } else if (ids.add(candidate.id())) {
+                mayEnter.set(i);
                 claims.add(new Claim(candidate.id(), candidate.coordinates()));
             }
         }
         Set<MessageId> claimed = claims.isEmpty() ? Set.of() : store.claim(claims);
-        List<Integer> entering = new ArrayList<>(candidates.size());
-        List<Integer> refused = new ArrayList<>();
-        for (int i = 0; i < candidates.size(); i++) {
-            MessageId id = candidates.get(i).id();
-            boolean enters = id == null || (claimed.contains(id) && firstPositions.get(id) == i);
-            (enters ? entering : refused).add(i);
+        if (claimed.size() < claims.size()) {
+            for (int i = mayEnter.nextSetBit(0); i >= 0; i = mayEnter.nextSetBit(i + 1)) {
+                MessageId id = candidates.get(i).id();
+                mayEnter.set(i, id == null || claimed.contains(id));
+            }
         }
-        return new Admission(
-                entering.stream().mapToInt(Integer::intValue).toArray(),
-                refused.isEmpty() ? List.of() : duplicates(candidates, refused, firstPositions, claimed, store));
+        int[] positions = mayEnter.stream().toArray();
+        if (positions.length == size || !explain) {
+            return new Admission(positions, List.of());
+        }
+        List<Candidate> refused = IntStream.range(0, size)
+                .filter(i -> !mayEnter.get(i))
+                .mapToObj(candidates::get)
+                .toList();
+        return new Admission(positions, duplicates(refused, claimed, store));
     }
 
     private static List<Duplicate> duplicates(
-            List<Candidate> candidates,
-            List<Integer> refused,
-            Map<MessageId, Integer> firstPositions,
-            Set<MessageId> claimed,
-            ProcessedMessageStore store) {
-        Set<MessageId> processedBefore = firstPositions.keySet().stream()
+            List<Candidate> refused, Set<MessageId> claimed, ProcessedMessageStore store) {
+        Set<MessageId> processedBefore = refused.stream()
+                .map(Candidate::id)
                 .filter(id -> !claimed.contains(id))
                 .collect(Collectors.toSet());
         Map<MessageId, ProcessedMessage> originals = processedBefore.isEmpty() ? Map.of() : store.find(processedBefore);
         return refused.stream()
-                .map(candidates::get)
                 .map(candidate -> duplicate(candidate, originals.get(candidate.id())))
                 .toList();
     }

@@ -61,14 +61,19 @@ final class Attempt implements ListenerTransaction.Work {
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = Admission.request(this.candidates, this.definition.store());
-            observer.claimAnswered(
-                    answer.positions().length, answer.duplicates().size(), System.nanoTime() - start);
+            Admission answer = Admission.request(this.candidates, this.definition.store(), isHeard());
+            int claimed = answer.positions().length;
+            observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
+    }
+
+    /** Whether anybody hears what is told of duplicates. */
+    private boolean isHeard() {
+        return this.definition.observer() != ConsumerObserver.NO_OP || logger.isDebugEnabled();
     }
 
     private @Nullable Object callListener(int[] positions) throws Throwable {

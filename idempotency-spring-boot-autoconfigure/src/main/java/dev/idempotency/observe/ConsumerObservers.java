@@ -20,11 +20,11 @@ public final class ConsumerObservers implements ConsumerObserver {
 
     /** The observers that the factories give to a consumer. */
     public static ConsumerObserver of(List<IdempotencyObserver> factories, ConsumerDescription consumer) {
-        if (factories.isEmpty()) {
-            return NO_OP;
-        }
-        return new ConsumerObservers(
-                factories.stream().map(factory -> introduce(factory, consumer)).toList());
+        List<ConsumerObserver> observers = factories.stream()
+                .map(factory -> introduce(factory, consumer))
+                .filter(observer -> observer != NO_OP)
+                .toList();
+        return observers.isEmpty() ? NO_OP : new ConsumerObservers(observers);
     }
 
     private static ConsumerObserver introduce(IdempotencyObserver factory, ConsumerDescription consumer) {

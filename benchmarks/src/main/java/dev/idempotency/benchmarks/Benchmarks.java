@@ -1,0 +1,92 @@
+package dev.idempotency.benchmarks;
+
+import dev.idempotency.benchmarks.interceptor.InterceptorAlone;
+import dev.idempotency.benchmarks.report.Report;
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.scenario.BatchListeners;
+import dev.idempotency.benchmarks.scenario.Cleanup;
+import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
+import dev.idempotency.benchmarks.scenario.Latency;
+import dev.idempotency.benchmarks.scenario.RecordListeners;
+import dev.idempotency.benchmarks.scenario.Scenario;
+import dev.idempotency.benchmarks.scenario.TableSize;
+import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
+import dev.idempotency.benchmarks.stage.Durability;
+import dev.idempotency.benchmarks.startup.StartUp;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+
+/** The command that measures: every scenario with a durable database, and again with a relaxed one where that matters. */
+public final class Benchmarks {
+
+    static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
+
+    /** Those that have no disk in them. */
+    private static final Set<Integer> DURABLE_ONLY = Set.of(7, 8);
+
+    /** What a short run measures unless it is asked for more. */
+    static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
+
+    private static final Set<Integer> RELAXED_WHEN_QUICK = Set.of(1, 2);
+
+    private Benchmarks() {}
+
+    public static void main(String[] arguments) {
+        Options options = Options.parse(arguments);
+        Report report = new Report(Path.of("results"), options.toString());
+        for (Durability durability : Durability.values()) {
+            run(options, durability, report);
+        }
+        System.out.println("Written to " + report.markdownFile().toAbsolutePath() + ", and as JSON beside it.");
+        end();
+    }
+
+    /** The embedded broker would keep the JVM alive, and complains of its own shutdown. */
+    private static void end() {
+        LoggingSystem logging = LoggingSystem.get(Benchmarks.class.getClassLoader());
+        logging.setLogLevel("kafka", LogLevel.OFF);
+        logging.setLogLevel("org.apache.kafka", LogLevel.OFF);
+        System.exit(0);
+    }
+
+    private static void run(Options options, Durability durability, Report report) {
+        SortedSet<Integer> numbers = new TreeSet<>(options.scenarios());
+        if (durability == Durability.RELAXED) {
+            numbers.removeAll(DURABLE_ONLY);
+            if (options.quick()) {
+                numbers.retainAll(RELAXED_WHEN_QUICK);
+            }
+        }
+        if (numbers.isEmpty()) {
+            return;
+        }
+        try (BenchmarkDatabase database = BenchmarkDatabase.start(durability)) {
+            Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes());
+            for (int number : numbers) {
+                ResultTable table = SCENARIOS.get(number).measure(setting);
+                report.add(table);
+                System.out.println(table.markdown());
+            }
+        }
+    }
+
+    private static SortedMap<Integer, Scenario> scenarios() {
+        SortedMap<Integer, Scenario> scenarios = new TreeMap<>();
+        scenarios.put(1, new RecordListeners());
+        scenarios.put(2, new BatchListeners());
+        scenarios.put(3, new DuplicatesOnly());
+        scenarios.put(4, new TableSize());
+        scenarios.put(5, new Cleanup());
+        scenarios.put(6, new Latency());
+        scenarios.put(7, new InterceptorAlone());
+        scenarios.put(8, new StartUp());
+        return Collections.unmodifiableSortedMap(scenarios);
+    }
+}

@@ -1,0 +1,65 @@
+package dev.idempotency.benchmarks;
+
+import dev.idempotency.benchmarks.scenario.Sizes;
+import java.util.Arrays;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * What the command was asked for.
+ *
+ * @param quick whether a short run is enough
+ * @param scenarios the numbers of the scenarios to run
+ * @param sizes how much of everything
+ */
+record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
+
+    private static final String USAGE = "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N.";
+
+    static Options parse(String... arguments) {
+        boolean quick = Arrays.asList(arguments).contains("--quick");
+        SortedSet<Integer> scenarios = new TreeSet<>(quick ? Benchmarks.QUICK : Benchmarks.SCENARIOS.keySet());
+        Sizes sizes = quick ? Sizes.QUICK : Sizes.FULL;
+        for (String argument : arguments) {
+            String value = argument.substring(argument.indexOf('=') + 1);
+            if (argument.startsWith("--scenarios=")) {
+                scenarios = numbers(value);
+            } else if (argument.startsWith("--rounds=")) {
+                sizes = sizes.withRounds(number(value));
+            } else if (argument.startsWith("--messages=")) {
+                sizes = sizes.withMessages(number(value));
+            } else if (!argument.equals("--quick")) {
+                throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
+            }
+        }
+        return new Options(quick, scenarios, sizes);
+    }
+
+    private static SortedSet<Integer> numbers(String list) {
+        SortedSet<Integer> numbers =
+                Arrays.stream(list.split(",")).map(Options::number).collect(Collectors.toCollection(TreeSet::new));
+        if (!Benchmarks.SCENARIOS.keySet().containsAll(numbers)) {
+            throw new IllegalArgumentException(
+                    "There are the scenarios %s, not %s".formatted(Benchmarks.SCENARIOS.keySet(), numbers));
+        }
+        return numbers;
+    }
+
+    private static int number(String text) {
+        try {
+            int number = Integer.parseInt(text.strip());
+            if (number > 0) {
+                return number;
+            }
+        } catch (NumberFormatException ex) {
+            // Said below, for both reasons.
+        }
+        throw new IllegalArgumentException("'" + text + "' is not a positive number. " + USAGE);
+    }
+
+    @Override
+    public String toString() {
+        return (this.quick ? "quick, " : "") + "scenarios " + this.scenarios;
+    }
+}

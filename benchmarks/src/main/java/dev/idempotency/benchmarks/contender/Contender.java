@@ -1,0 +1,49 @@
+package dev.idempotency.benchmarks.contender;
+
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * One of those that are compared.
+ *
+ * @param name what it is called in the tables
+ * @param listener the id of its listener, which is also its group and the name of its effects
+ * @param deduplicates whether a message that comes again has no second effect
+ * @param memory the table where it remembers messages, or blank
+ * @param classes what the application needs for it
+ */
+public record Contender(String name, String listener, boolean deduplicates, String memory, List<Class<?>> classes) {
+
+    /** A listener with nothing against duplicates, that others are compared with. */
+    static Contender raw(String name, String listener, Class<?>... classes) {
+        return new Contender(name, listener, false, "", List.of(classes));
+    }
+
+    static Contender deduplicating(String name, String listener, String memory, Class<?>... classes) {
+        return new Contender(name, listener, true, memory, List.of(classes));
+    }
+
+    /** Makes what it did in earlier rounds undone, and what it remembers forgotten. */
+    public void forgetAll(JdbcTemplate jdbc) {
+        forgetEffects(jdbc);
+        if (!this.memory.isBlank()) {
+            jdbc.execute("truncate table " + this.memory);
+        }
+    }
+
+    /** Makes what it did in earlier rounds undone, while it still remembers the messages. */
+    public void forgetEffects(JdbcTemplate jdbc) {
+        jdbc.execute("truncate table " + Effects.table(this.listener));
+    }
+
+    /** Fails if there are not that many effects, each of another message. */
+    public void checkEffects(JdbcTemplate jdbc, int expected) {
+        String table = Effects.table(this.listener);
+        Integer all = jdbc.queryForObject("select count(*) from " + table, Integer.class);
+        Integer different = jdbc.queryForObject("select count(distinct payload) from " + table, Integer.class);
+        if (all == null || different == null || all != expected || different != expected) {
+            throw new IllegalStateException("%s had %d effects of %d messages, where %d were expected"
+                    .formatted(this.name, all, different, expected));
+        }
+    }
+}

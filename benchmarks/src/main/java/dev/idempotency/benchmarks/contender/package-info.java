@@ -1,0 +1,5 @@
+/** The listeners that are compared, each set up as its own documentation says. */
+@NullMarked
+package dev.idempotency.benchmarks.contender;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,46 @@
+package dev.idempotency.benchmarks.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The figures of one scenario.
+ *
+ * @param title what was measured
+ * @param setting under which circumstances
+ * @param columns the heads
+ * @param rows the fields, as many as there are columns
+ * @param samples what was measured in each round, by row; only the JSON file has these
+ */
+public record ResultTable(
+        String title, String setting, List<String> columns, List<List<Cell>> rows, Map<String, List<Double>> samples) {
+
+    public ResultTable {
+        for (List<Cell> row : rows) {
+            if (row.size() != columns.size()) {
+                throw new IllegalArgumentException(
+                        "A row of %d fields under %d columns: %s".formatted(row.size(), columns.size(), row));
+            }
+        }
+    }
+
+    public String markdown() {
+        List<String> lines = new ArrayList<>();
+        lines.add("### " + this.title);
+        lines.add("");
+        lines.add(this.setting);
+        lines.add("");
+        lines.add(line(this.columns));
+        lines.add(line(this.columns.stream()
+                .map(column -> (column.equals(this.columns.get(0))) ? "---" : "---:")
+                .toList()));
+        this.rows.forEach(row -> lines.add(line(row.stream().map(Cell::text).toList())));
+        return String.join("\n", lines) + "\n";
+    }
+
+    private static String line(List<String> fields) {
+        return fields.stream().collect(Collectors.joining(" | ", "| ", " |"));
+    }
+}

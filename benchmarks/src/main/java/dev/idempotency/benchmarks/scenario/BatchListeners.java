@@ -1,0 +1,43 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.contender.BatchContenders;
+import dev.idempotency.benchmarks.contender.Contender;
+import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Batch listeners: one batch, one transaction. Each is compared with the raw one of the same size and work. */
+public final class BatchListeners implements Scenario {
+
+    @Override
+    public ResultTable measure(Setting setting) {
+        Map<Contender, Contender> pairs = BatchContenders.pairs();
+        List<Contender> contenders = pairs.entrySet().stream()
+                .flatMap(pair -> Stream.of(pair.getKey(), pair.getValue()))
+                .toList();
+        int messages = setting.sizes().batchMessages();
+        try (BenchmarkApplication application =
+                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
+            List<Lane> lanes = contenders.stream()
+                    .map(contender -> Lane.ofNewMessages(application, contender, messages))
+                    .toList();
+            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            List<List<Cell>> rows = new ArrayList<>();
+            pairs.forEach((raw, idempotent) -> {
+                rows.add(standings.row(raw.name(), raw.name()));
+                rows.add(standings.row(idempotent.name(), raw.name()));
+            });
+            return new ResultTable(
+                    "Batch listeners",
+                    setting.describe("%,d messages a round, %d interleaved rounds"
+                            .formatted(messages, setting.sizes().rounds())),
+                    Standings.COLUMNS,
+                    rows,
+                    standings.rates());
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Hears how long each claim took. */
+class ClaimTimes implements IdempotencyObserver {
+
+    private final List<Double> micros = new ArrayList<>();
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        return new ConsumerObserver() {
+
+            @Override
+            public void claimAnswered(int claimed, int duplicates, long nanos) {
+                remember(nanos);
+            }
+        };
+    }
+
+    private synchronized void remember(long nanos) {
+        this.micros.add(nanos / 1e3);
+    }
+
+    synchronized void forget() {
+        this.micros.clear();
+    }
+
+    synchronized List<Double> micros() {
+        return List.copyOf(this.micros);
+    }
+}

@@ -1,0 +1,47 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.contender.BatchContenders;
+import dev.idempotency.benchmarks.contender.Contender;
+import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A rewind: nothing but messages that have been processed. The raw listener applies them all again, which is what the
+ * others are compared with.
+ */
+public final class DuplicatesOnly implements Scenario {
+
+    @Override
+    public ResultTable measure(Setting setting) {
+        List<Contender> contenders = new ArrayList<>(RecordContenders.all());
+        contenders.add(BatchContenders.IDEMPOTENT_500);
+        int messages = setting.sizes().messages();
+        try (BenchmarkApplication application =
+                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
+            List<Lane> lanes = contenders.stream()
+                    .map(contender -> lane(application, contender, messages))
+                    .toList();
+            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            return new ResultTable(
+                    "Duplicates only, after a rewind",
+                    setting.describeRounds(),
+                    Standings.COLUMNS,
+                    standings.rowsComparedWith(RecordContenders.RAW.name()),
+                    standings.rates());
+        }
+    }
+
+    private static Lane lane(BenchmarkApplication application, Contender contender, int messages) {
+        return new Lane(contender.name(), () -> {
+            contender.forgetAll(application.jdbc());
+            application.consume(contender.listener(), messages);
+            contender.forgetEffects(application.jdbc());
+            double rate = application.consume(contender.listener(), messages).recordsPerSecond();
+            contender.checkEffects(application.jdbc(), contender.deduplicates() ? 0 : messages);
+            return rate;
+        });
+    }
+}

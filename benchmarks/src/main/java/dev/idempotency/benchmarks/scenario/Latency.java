@@ -1,0 +1,65 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.contender.Contender;
+import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import dev.idempotency.benchmarks.stage.Measurement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** How long a message takes where there is no queue: messages come at a fixed rate that is easily kept up with. */
+public final class Latency implements Scenario {
+
+    private static final List<String> COLUMNS = List.of("", "p50 (µs)", "p99 (µs)");
+
+    @Override
+    public ResultTable measure(Setting setting) {
+        Sizes sizes = setting.sizes();
+        int messages = sizes.perSecond() * sizes.rateSeconds();
+        List<Class<?>> classes = new ArrayList<>(Contenders.classes(RecordContenders.ours()));
+        classes.add(ClaimTimes.class);
+        Map<String, List<Double>> samples = new LinkedHashMap<>();
+        try (BenchmarkApplication application = BenchmarkApplication.start(setting.database(), classes)) {
+            ClaimTimes claims = application.bean(ClaimTimes.class);
+            for (int round = 0; round < sizes.warmUps() + sizes.rounds(); round++) {
+                if (round == sizes.warmUps()) {
+                    samples.clear();
+                    claims.forget();
+                }
+                for (Contender contender : RecordContenders.ours()) {
+                    contender.forgetAll(application.jdbc());
+                    Measurement measurement =
+                            application.consumeAtRate(contender.listener(), messages, sizes.perSecond());
+                    contender.checkEffects(application.jdbc(), messages);
+                    List<Double> micros =
+                            samples.computeIfAbsent(contender.name() + ", whole delivery", name -> new ArrayList<>());
+                    for (long nanos : measurement.latencies()) {
+                        micros.add(nanos / 1e3);
+                    }
+                }
+            }
+            samples.put("the claim alone", claims.micros());
+        }
+        List<List<Cell>> rows = samples.entrySet().stream()
+                .map(entry -> List.of(
+                        Cell.of(entry.getKey()),
+                        Cell.of(percentile(entry.getValue(), 50), 0),
+                        Cell.of(percentile(entry.getValue(), 99), 0)))
+                .toList();
+        return new ResultTable(
+                "Latency at %d messages a second".formatted(sizes.perSecond()),
+                setting.describe("%,d messages a round, %d rounds".formatted(messages, sizes.rounds())),
+                COLUMNS,
+                rows,
+                Map.of());
+    }
+
+    private static double percentile(List<Double> values, int percent) {
+        List<Double> sorted = values.stream().sorted().toList();
+        return sorted.get(Math.min(sorted.size() - 1, sorted.size() * percent / 100));
+    }
+}

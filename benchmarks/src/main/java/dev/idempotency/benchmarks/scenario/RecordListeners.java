@@ -1,0 +1,30 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.contender.Contender;
+import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import java.util.List;
+
+/** Record listeners: one message, one transaction. */
+public final class RecordListeners implements Scenario {
+
+    @Override
+    public ResultTable measure(Setting setting) {
+        List<Contender> contenders = RecordContenders.all();
+        int messages = setting.sizes().messages();
+        try (BenchmarkApplication application =
+                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
+            List<Lane> lanes = contenders.stream()
+                    .map(contender -> Lane.ofNewMessages(application, contender, messages))
+                    .toList();
+            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            return new ResultTable(
+                    "Record listeners",
+                    setting.describeRounds(),
+                    Standings.COLUMNS,
+                    standings.rowsComparedWith(RecordContenders.RAW.name()),
+                    standings.rates());
+        }
+    }
+}

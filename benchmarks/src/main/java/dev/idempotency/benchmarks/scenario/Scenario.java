@@ -1,0 +1,30 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
+import dev.idempotency.benchmarks.stage.Durability;
+
+/** Something that is measured. */
+public interface Scenario {
+
+    ResultTable measure(Setting setting);
+
+    /**
+     * Under which circumstances.
+     *
+     * @param durability that of the database
+     * @param database the database
+     * @param sizes how much of everything
+     */
+    record Setting(Durability durability, BenchmarkDatabase database, Sizes sizes) {
+
+        String describe(String more) {
+            return "PostgreSQL with %s; %s.".formatted(this.durability, more);
+        }
+
+        String describeRounds() {
+            return describe("%,d messages a round, %d interleaved rounds after %d to warm up"
+                    .formatted(this.sizes.messages(), this.sizes.rounds(), this.sizes.warmUps()));
+        }
+    }
+}

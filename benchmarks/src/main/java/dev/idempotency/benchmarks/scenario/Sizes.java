@@ -1,0 +1,61 @@
+package dev.idempotency.benchmarks.scenario;
+
+import java.util.List;
+
+/**
+ * How much of everything.
+ *
+ * @param warmUps rounds whose figures are thrown away
+ * @param rounds rounds that count
+ * @param messages messages of a round
+ * @param batchMessages messages of a round of batch listeners, which are faster
+ * @param tableRows rows in the table before the run
+ * @param cleanupRows rows that are removed
+ * @param perSecond the fixed rate for latencies
+ * @param rateSeconds how long a round at that rate takes
+ * @param startUps applications that are started, of each kind
+ * @param probeMillis how long an iteration of the interceptor alone takes
+ */
+public record Sizes(
+        int warmUps,
+        int rounds,
+        int messages,
+        int batchMessages,
+        List<Integer> tableRows,
+        int cleanupRows,
+        int perSecond,
+        int rateSeconds,
+        int startUps,
+        int probeMillis) {
+
+    public static final Sizes FULL =
+            new Sizes(2, 9, 5_000, 25_000, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 7, 1_000);
+
+    public static final Sizes QUICK = new Sizes(1, 3, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 1, 200);
+
+    /** Enough to see that everything works, and nothing more. */
+    public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), 100, 100, 1, 1, 10);
+
+    public Sizes withRounds(int rounds) {
+        return with(rounds, this.messages, this.batchMessages);
+    }
+
+    /** That many messages a round, and as many for batch listeners. */
+    public Sizes withMessages(int messages) {
+        return with(this.rounds, messages, messages);
+    }
+
+    private Sizes with(int rounds, int messages, int batchMessages) {
+        return new Sizes(
+                this.warmUps,
+                rounds,
+                messages,
+                batchMessages,
+                this.tableRows,
+                this.cleanupRows,
+                this.perSecond,
+                this.rateSeconds,
+                this.startUps,
+                this.probeMillis);
+    }
+}

@@ -1,0 +1,57 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.Spread;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a race went.
+ *
+ * @param rates records a second in each round, by lane
+ * @param failures why a lane is out
+ */
+record Standings(Map<String, List<Double>> rates, Map<String, String> failures) {
+
+    static final List<String> COLUMNS = List.of("", "ratio (median)", "ratio (range)", "records/s (median)");
+
+    /** The rows of lanes that are all compared with the same one. */
+    List<List<Cell>> rowsComparedWith(String baseline) {
+        return this.rates.keySet().stream().map(lane -> row(lane, baseline)).toList();
+    }
+
+    /** A row under {@link #COLUMNS}. */
+    List<Cell> row(String lane, String baseline) {
+        String failure = this.failures.get(lane);
+        if (failure != null) {
+            return List.of(Cell.of(lane), Cell.of("fails"), Cell.of(failure.replace('|', '/')), Cell.none());
+        }
+        Spread ratio = ratio(lane, baseline);
+        Spread rate = Spread.of(rates(lane));
+        return List.of(
+                Cell.of(lane),
+                (ratio != null) ? Cell.median(ratio, 2) : Cell.none(),
+                (ratio != null) ? Cell.range(ratio, 2) : Cell.none(),
+                Cell.median(rate, 0));
+    }
+
+    /** Ratios within each round; {@code null} if the baseline is out. */
+    private @Nullable Spread ratio(String lane, String baseline) {
+        List<Double> own = rates(lane);
+        List<Double> others = rates(baseline);
+        if (others.isEmpty()) {
+            return null;
+        }
+        List<Double> ratios = new ArrayList<>();
+        for (int round = 0; round < own.size(); round++) {
+            ratios.add(own.get(round) / others.get(round));
+        }
+        return Spread.of(ratios);
+    }
+
+    private List<Double> rates(String lane) {
+        return this.rates.getOrDefault(lane, List.of());
+    }
+}

@@ -1,0 +1,47 @@
+package dev.idempotency.benchmarks.stage;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/**
+ * A PostgreSQL server of its own, with the durability that is asked for.
+ *
+ * <p>Checkpoints come when {@link BenchmarkApplication} asks for one, before each measurement, and not within one.
+ */
+public final class BenchmarkDatabase implements AutoCloseable {
+
+    private final EmbeddedPostgres server;
+
+    private BenchmarkDatabase(EmbeddedPostgres server) {
+        this.server = server;
+    }
+
+    public static BenchmarkDatabase start(Durability durability) {
+        try {
+            return new BenchmarkDatabase(EmbeddedPostgres.builder()
+                    .setServerConfig("fsync", durability.setting())
+                    .setServerConfig("synchronous_commit", durability.setting())
+                    .setServerConfig("full_page_writes", "on")
+                    .setServerConfig("shared_buffers", "512MB")
+                    .setServerConfig("max_wal_size", "8GB")
+                    .setServerConfig("checkpoint_timeout", "1h")
+                    .start());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    public String jdbcUrl() {
+        return this.server.getJdbcUrl("postgres", "postgres");
+    }
+
+    @Override
+    public void close() {
+        try {
+            this.server.close();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

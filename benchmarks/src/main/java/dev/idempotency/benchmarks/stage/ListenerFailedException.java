@@ -1,0 +1,18 @@
+package dev.idempotency.benchmarks.stage;
+
+import java.io.Serial;
+import org.springframework.core.NestedExceptionUtils;
+
+/** A contender threw an exception where it should have handled its record. */
+public final class ListenerFailedException extends IllegalStateException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    ListenerFailedException(String listener, Exception cause) {
+        super(
+                "The listener " + listener + " failed: "
+                        + NestedExceptionUtils.getMostSpecificCause(cause).getMessage(),
+                cause);
+    }
+}

@@ -1,0 +1,14 @@
+package dev.idempotency.benchmarks.stage;
+
+/**
+ * What the clock showed.
+ *
+ * @param nanos from the first delivery to the last return
+ * @param latencies from delivery to return, for each record
+ */
+public record Measurement(long nanos, long[] latencies) {
+
+    public double recordsPerSecond() {
+        return this.latencies.length * 1e9 / this.nanos;
+    }
+}

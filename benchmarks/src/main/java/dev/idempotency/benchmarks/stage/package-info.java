@@ -1,0 +1,5 @@
+/** What every scenario stands on: servers, an application, and the clock around its listeners. */
+@NullMarked
+package dev.idempotency.benchmarks.stage;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,35 @@
+package dev.idempotency.benchmarks.startup;
+
+import java.lang.management.ManagementFactory;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** Starts, says how many milliseconds passed since its JVM began, and ends. Its containers are made, but not started. */
+public final class FleetApplication {
+
+    static final String MILLIS = "start-up-millis=";
+
+    private FleetApplication() {}
+
+    public static void main(String[] args) {
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(Fleet.class)
+                .web(WebApplicationType.NONE)
+                .properties(
+                        "spring.main.banner-mode=off",
+                        "spring.main.log-startup-info=false",
+                        "spring.kafka.listener.auto-startup=false")
+                .run(args);
+        long start = ManagementFactory.getRuntimeMXBean().getStartTime();
+        System.out.println(MILLIS + (System.currentTimeMillis() - start));
+        context.close();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(FiftyListeners.class)
+    static class Fleet {}
+}

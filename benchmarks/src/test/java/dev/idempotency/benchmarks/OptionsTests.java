@@ -1,0 +1,42 @@
+package dev.idempotency.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.idempotency.benchmarks.scenario.Sizes;
+import org.junit.jupiter.api.Test;
+
+class OptionsTests {
+
+    @Test
+    void withoutOptionsEverythingIsMeasuredAtFullSize() {
+        Options options = Options.parse();
+        assertThat(options.scenarios()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(options.sizes()).isEqualTo(Sizes.FULL);
+    }
+
+    @Test
+    void aShortRunOfSomeScenariosCanBeAskedFor() {
+        Options options = Options.parse("--quick", "--scenarios=3,1", "--rounds=2", "--messages=10");
+        assertThat(options.quick()).isTrue();
+        assertThat(options.scenarios()).containsExactly(1, 3);
+        assertThat(options.sizes()).isEqualTo(Sizes.QUICK.withRounds(2).withMessages(10));
+    }
+
+    @Test
+    void aShortRunLeavesOutWhatTakesLongUnlessItIsNamed() {
+        assertThat(Options.parse("--quick").scenarios()).containsExactly(1, 2, 3, 6, 7);
+        assertThat(Options.parse("--quick", "--scenarios=8").scenarios()).containsExactly(8);
+    }
+
+    @Test
+    void whatIsNotUnderstoodIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--fast"))
+                .withMessageContaining("--fast")
+                .withMessageContaining("--quick");
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=9"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=0"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=some"));
+    }
+}

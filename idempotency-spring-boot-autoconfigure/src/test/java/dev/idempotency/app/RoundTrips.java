@@ -1,0 +1,107 @@
+package dev.idempotency.app;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Stands between an application and PostgreSQL and counts how often the application waited for an answer: the server
+ * ends each answer with "ready for query", however many statements were asked for at once. That to {@code BEGIN} does not
+ * count, as the driver sends the first statement along with it.
+ */
+public final class RoundTrips implements AutoCloseable {
+
+    private static final byte COMMAND_COMPLETE = 'C';
+    private static final byte READY_FOR_QUERY = 'Z';
+
+    private final AtomicInteger count = new AtomicInteger();
+    private final URI server;
+    private final ServerSocket door;
+
+    public RoundTrips(String jdbcUrl) {
+        this.server = URI.create(jdbcUrl.substring("jdbc:".length()));
+        try {
+            this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        inBackground(this::welcome);
+    }
+
+    /** The URL that leads through here. Without encryption, so that the answers can be read. */
+    public String jdbcUrl() {
+        String query = (this.server.getQuery() != null) ? this.server.getQuery() + "&" : "";
+        return "jdbc:postgresql://localhost:%d%s?%ssslmode=disable&gssEncMode=disable"
+                .formatted(this.door.getLocalPort(), this.server.getPath(), query);
+    }
+
+    public int count() {
+        return this.count.get();
+    }
+
+    private void welcome() throws IOException {
+        while (!this.door.isClosed()) {
+            Socket client = this.door.accept();
+            int port = (this.server.getPort() > 0) ? this.server.getPort() : 5432;
+            Socket upstream = new Socket(this.server.getHost(), port);
+            client.setTcpNoDelay(true);
+            upstream.setTcpNoDelay(true);
+            inBackground(() -> client.getInputStream().transferTo(upstream.getOutputStream()));
+            inBackground(() -> answer(
+                    new DataInputStream(upstream.getInputStream()), new DataOutputStream(client.getOutputStream())));
+        }
+    }
+
+    private void answer(DataInputStream from, DataOutputStream to) throws IOException {
+        String command = "";
+        while (true) {
+            byte type = from.readByte();
+            int length = from.readInt();
+            byte[] content = from.readNBytes(length - Integer.BYTES);
+            if (type == COMMAND_COMPLETE) {
+                command = new String(content, StandardCharsets.US_ASCII);
+            } else if (type == READY_FOR_QUERY && !command.startsWith("BEGIN")) {
+                this.count.incrementAndGet();
+            }
+            to.writeByte(type);
+            to.writeInt(length);
+            to.write(content);
+            to.flush();
+        }
+    }
+
+    private interface Task {
+
+        void run() throws IOException;
+    }
+
+    private static void inBackground(Task task) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (IOException ex) {
+                        // One of the two has hung up.
+                    }
+                },
+                "round-trips");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        try {
+            this.door.close();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.listener.Admission.Candidate;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class AdmissionTests {
+
+    private final RememberingStore store = new RememberingStore();
+
+    @Test
+    void aNewMessageEnters() {
+        Admission admission = request(true, candidate("a", 0));
+        assertThat(admission.positions()).containsExactly(0);
+        assertThat(admission.duplicates()).isEmpty();
+    }
+
+    @Test
+    void aMessageWithoutAnIdEntersUnclaimed() {
+        assertThat(request(true, candidate(null, 0)).positions()).containsExactly(0);
+        assertThat(request(true, candidate(null, 0), candidate(null, 1)).positions())
+                .containsExactly(0, 1);
+        assertThat(this.store.processed).isEmpty();
+    }
+
+    @Test
+    void aKnownMessageDoesNotEnterAndIsToldApartByItsCoordinates() {
+        request(true, candidate("a", 0));
+        Admission redelivered = request(true, candidate("a", 0));
+        assertThat(redelivered.isEmpty()).isTrue();
+        assertThat(redelivered.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REDELIVERY);
+        assertThat(request(true, candidate("a", 7)).duplicates())
+                .extracting(Duplicate::kind)
+                .containsExactly(DuplicateKind.REPUBLICATION);
+    }
+
+    @Test
+    void ofABatchTheNewOnesEnterOnceAndInOrder() {
+        request(true, candidate("known", 0));
+        Admission admission = request(
+                true,
+                candidate("b", 1),
+                candidate("known", 0),
+                candidate(null, 2),
+                candidate("b", 3),
+                candidate("a", 4),
+                candidate("known", 5));
+        assertThat(admission.positions()).containsExactly(0, 2, 4);
+        assertThat(admission.duplicates())
+                .extracting(Duplicate::coordinates)
+                .containsExactly(coordinates(0), coordinates(3), coordinates(5));
+        assertThat(admission.duplicates())
+                .extracting(Duplicate::kind)
+                .containsExactly(DuplicateKind.REDELIVERY, DuplicateKind.REPUBLICATION, DuplicateKind.REPUBLICATION);
+    }
+
+    @Test
+    void duplicatesAreLookedUpOnlyWhereSomebodyWantsToKnow() {
+        request(false, candidate("a", 0), candidate("b", 1));
+        assertThat(request(false, candidate("a", 0)).isEmpty()).isTrue();
+        assertThat(request(false, candidate("a", 0), candidate("c", 2)).positions())
+                .containsExactly(1);
+        assertThat(this.store.lookUps).isZero();
+        request(true, candidate("a", 0));
+        request(true, candidate("a", 0), candidate("b", 1));
+        assertThat(this.store.lookUps).isEqualTo(2);
+    }
+
+    private Admission request(boolean explain, Candidate... candidates) {
+        return Admission.request(List.of(candidates), this.store, explain);
+    }
+
+    private static Candidate candidate(@Nullable String id, long offset) {
+        return new Candidate((id != null) ? new MessageId("consumer", id) : null, coordinates(offset));
+    }
+
+    private static RecordCoordinates coordinates(long offset) {
+        return new RecordCoordinates("topic", 0, offset);
+    }
+
+    private static final class RememberingStore implements ProcessedMessageStore {
+
+        private final Map<MessageId, ProcessedMessage> processed = new HashMap<>();
+        private int lookUps;
+
+        @Override
+        public Set<MessageId> claim(List<Claim> claims) {
+            Set<MessageId> claimed = new HashSet<>();
+            for (Claim claim : claims) {
+                ProcessedMessage message =
+                        new ProcessedMessage(claim.id(), claim.coordinates(), Instant.EPOCH, Duration.ofSeconds(1));
+                if (this.processed.putIfAbsent(claim.id(), message) == null) {
+                    claimed.add(claim.id());
+                }
+            }
+            return claimed;
+        }
+
+        @Override
+        public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+            this.lookUps++;
+            Map<MessageId, ProcessedMessage> found = new HashMap<>(this.processed);
+            found.keySet().retainAll(ids);
+            return found;
+        }
+
+        @Override
+        public boolean forget(MessageId id) {
+            return this.processed.remove(id) != null;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.RoundTrips;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.transaction.annotation.Transactional;
+
+/** How often a delivery waits for the database: a raw listener does twice, for its insert and for the commit. */
+class RoundTripsIT {
+
+    private static final int RAW = 2;
+    private static final int MESSAGES = 500;
+    private static final String ALIVE_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
+
+    private static final String TOPIC = TestKafka.createTopic("round-trips", 1);
+    private static TestDatabase database;
+    private static RoundTrips roundTrips;
+    private static TestApplication app;
+
+    @BeforeAll
+    static void start() {
+        database = TestPostgres.createDatabase();
+        roundTrips = new RoundTrips(database.jdbcUrl());
+        // The pool does not ask whether a connection that was idle is still alive.
+        System.setProperty(ALIVE_WINDOW, "3600000");
+        app = TestApplication.start(
+                roundTrips.jdbcUrl(),
+                List.of(
+                        "topic=" + TOPIC,
+                        "spring.kafka.listener.auto-startup=false",
+                        "spring.datasource.hikari.maximum-pool-size=4",
+                        "spring.kafka.consumer.max-poll-records=" + MESSAGES,
+                        "spring.kafka.consumer.fetch-max-wait=2s",
+                        "spring.kafka.consumer.fetch-min-size=20KB"),
+                Listeners.class);
+        sendAll();
+    }
+
+    /** Without waiting for each. */
+    @SuppressWarnings("unchecked") // Spring Boot's template takes whatever its serializers take: here, text.
+    private static void sendAll() {
+        KafkaTemplate<String, String> kafka = app.bean(KafkaTemplate.class);
+        for (int i = 0; i < MESSAGES; i++) {
+            ProducerRecord<String, String> message = new ProducerRecord<>(TOPIC, "payload " + i + "x".repeat(100));
+            message.headers().add("message-id", ("message-" + i).getBytes(StandardCharsets.UTF_8));
+            kafka.send(message);
+        }
+        kafka.flush();
+    }
+
+    @AfterAll
+    static void stop() {
+        app.close();
+        System.clearProperty(ALIVE_WINDOW);
+        roundTrips.close();
+        database.close();
+    }
+
+    @Test
+    void aRecordListenerWaitsOnceMoreThanARawOne() {
+        assertThat(roundTripsOf("raw")).hasSize(MESSAGES).containsOnly(RAW);
+        assertThat(roundTripsOf("record")).hasSize(MESSAGES).containsOnly(RAW + 1);
+    }
+
+    @Test
+    void aBatchListenerWaitsOnceMoreThanARawOneWhateverTheSizeOfTheBatch() {
+        assertThat(roundTripsOf("raw-batch")).isNotEmpty().containsOnly(RAW);
+        assertThat(roundTripsOf("batch")).isNotEmpty().containsOnly(RAW + 1);
+        assertThat(app.bean(Effects.class).all()).contains("batch of " + MESSAGES, "raw-batch of " + MESSAGES);
+    }
+
+    private static List<Integer> roundTripsOf(String listener) {
+        app.bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer(listener)
+                .start();
+        app.awaitCaughtUp(listener, TOPIC);
+        app.bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer(listener)
+                .stop();
+        return app.bean(Counter.class).waits.get(listener);
+    }
+
+    @Import({Effects.class, Counter.class})
+    static class Listeners {
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(id = "raw", topics = "${topic}")
+        @Transactional
+        void raw(String payload) {
+            this.effects.happen("raw " + payload);
+        }
+
+        @KafkaListener(id = "record", topics = "${topic}")
+        @IdempotentListener
+        void record(String payload) {
+            this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "raw-batch", topics = "${topic}", batch = "true")
+        @Transactional
+        void rawBatch(List<String> payloads) {
+            this.effects.happen("raw-batch of " + payloads.size());
+        }
+
+        @KafkaListener(id = "batch", topics = "${topic}", batch = "true")
+        @IdempotentListener
+        void batch(List<String> payloads) {
+            this.effects.happen("batch of " + payloads.size());
+        }
+    }
+
+    /** Looks at the count before and after each delivery. */
+    static class Counter implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
+
+        final Map<String, List<Integer>> waits = new ConcurrentHashMap<>();
+        private int before;
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.before = roundTrips.count();
+            return record;
+        }
+
+        @Override
+        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            remember(consumer);
+        }
+
+        @Override
+        public ConsumerRecords<Object, Object> intercept(
+                ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+            this.before = roundTrips.count();
+            return records;
+        }
+
+        @Override
+        public void success(ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+            remember(consumer);
+        }
+
+        private void remember(Consumer<Object, Object> consumer) {
+            this.waits
+                    .computeIfAbsent(consumer.groupMetadata().groupId(), group -> new CopyOnWriteArrayList<>())
+                    .add(roundTrips.count() - this.before);
+        }
+    }
+}
