@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.ContainerPreparation;
@@ -45,8 +46,10 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     ContainerPreparation idempotentContainerPreparation(
-            ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
-        return new ContainerPreparation(definitions, retryTopics);
+            ListenerDefinitions definitions,
+            ObjectProvider<DestinationTopicResolver> retryTopics,
+            FailureHandling failures) {
+        return new ContainerPreparation(definitions, retryTopics, failures);
     }
 
     @Bean

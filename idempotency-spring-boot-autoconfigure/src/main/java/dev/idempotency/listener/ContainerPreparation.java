@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.failure.FailureHandling;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
@@ -21,10 +22,15 @@ public final class ContainerPreparation {
 
     private final ListenerDefinitions definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
+    private final FailureHandling failures;
 
-    public ContainerPreparation(ListenerDefinitions definitions, ObjectProvider<DestinationTopicResolver> retryTopics) {
+    public ContainerPreparation(
+            ListenerDefinitions definitions,
+            ObjectProvider<DestinationTopicResolver> retryTopics,
+            FailureHandling failures) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
+        this.failures = failures;
     }
 
     void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
@@ -36,6 +42,7 @@ public final class ContainerPreparation {
         container.setupMessageListener(remembering(listener, endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
+        this.failures.install(container, endpoint.consumer(), endpoint.observer());
     }
 
     private static void teach(@Nullable Object errorHandler) {

@@ -77,8 +77,12 @@ final class DeferredAcknowledgment implements Acknowledgment {
         return this.nackSleep != null;
     }
 
+    /** The listener is called, perhaps not for the first time: what it said before counts no more. */
     synchronized void narrow(int[] positions) {
         this.positions = positions;
+        this.acknowledged = false;
+        this.acknowledgedIndex = -1;
+        this.nackSleep = null;
     }
 
     synchronized void release() {
