@@ -27,10 +27,12 @@ import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,6 +65,7 @@ class FailureHandlingIT {
                         "suffix=" + this.suffix,
                         "spring.datasource.hikari.connection-timeout=500",
                         "spring.datasource.hikari.maximum-pool-size=5",
+                        "spring.kafka.consumer.fetch-max-wait=100ms",
                         "spring.kafka.consumer.value-deserializer="
                                 + "org.springframework.kafka.support.serializer.ErrorHandlingDeserializer",
                         "spring.kafka.consumer.properties.spring.deserializer.value.delegate.class="
@@ -152,7 +155,7 @@ class FailureHandlingIT {
         assertThat(effects("after " + flaky)).isOne();
         List<String> keys = this.app.bean(Work.class).keys(flaky);
         assertThat(keys).hasSizeGreaterThan(1);
-        assertThat(Map.of(flaky, keys.stream().distinct().toList()).get(flaky)).hasSize(1);
+        assertThat(keys).containsOnly(keys.get(0));
     }
 
     @ParameterizedTest
@@ -201,7 +204,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"40001", "40P01", "25006", "57P01", "08006", "53300"})
+    @ValueSource(strings = {"40001", "25006", "08006"})
     void whatIsNotTheMessagesFaultIsRetriedBeyondAllAttemptsAndNeverDeadLettered(String state) {
         for (String kind : List.of("records", "batches")) {
             String payload = "sqlstate:" + state + " of " + kind;
@@ -233,9 +236,12 @@ class FailureHandlingIT {
             this.database.comeBack();
             awaitCaughtUp(kind);
             await().atMost(Duration.ofSeconds(30)).until(() -> meter(FailureMeters.OUTAGE, kind) == 0);
-            assertThat(log.lines()).hasSize(2);
-            assertThat(log.lines().get(0)).contains("'" + kind + "'", "waits for the database", topic(kind));
-            assertThat(log.lines().get(1)).contains("'" + kind + "'", "no longer waits");
+            List<String> lines = log.lines().stream()
+                    .filter(line -> line.contains("'" + kind + "'"))
+                    .toList();
+            assertThat(lines).hasSize(2);
+            assertThat(lines.get(0)).contains("waits for the database", topic(kind));
+            assertThat(lines.get(1)).contains("no longer waits");
         }
         assertThat(payloads).allSatisfy(payload -> assertThat(effects(payload)).isOne());
         assertThat(this.app
@@ -289,26 +295,24 @@ class FailureHandlingIT {
         assertThat(deadLetters(kind, poison)).hasSize(1);
     }
 
-    @org.junit.jupiter.api.Test
+    @Test
     void aContainerThatIsNotProtectedIsLeftAlone() {
         assertThat(container("plain").getCommonErrorHandler()).isNull();
         assertThat(container("records").getCommonErrorHandler()).isInstanceOf(OutageErrorHandler.class);
     }
 
-    @org.junit.jupiter.api.Test
+    @Test
     void aContainerThatTheApplicationHasPausedStaysPaused() {
         String payload = "flaky while paused";
         container("records").pause();
         try {
             send("records", payload);
             await().until(() -> consumer("records").isContainerPaused());
-            ConsumerPauses pauses = new ConsumerPauses();
-            pauses.pause(
-                    container("records"),
-                    new org.apache.kafka.common.TopicPartition(topic("records"), 0),
-                    Duration.ofMillis(1),
-                    () -> {});
-            pauses.close();
+            try (ConsumerPauses pauses = new ConsumerPauses()) {
+                pauses.pause(container("records"), partition("records"), Duration.ofMillis(1), () -> {});
+                pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(50), () -> {});
+                await().until(() -> !consumer("plain").isPauseRequested());
+            }
             assertThat(consumer("records").isPauseRequested()).isTrue();
         } finally {
             container("records").resume();
@@ -336,6 +340,10 @@ class FailureHandlingIT {
     private ConcurrentMessageListenerContainer<?, ?> container(String id) {
         return (ConcurrentMessageListenerContainer<?, ?>)
                 this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id);
+    }
+
+    private TopicPartition partition(String kind) {
+        return new TopicPartition(topic(kind), 0);
     }
 
     private MessageListenerContainer consumer(String kind) {

@@ -2,6 +2,7 @@ package dev.idempotency.failure;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.app.Effects;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,7 +25,10 @@ class Work {
         this.jdbc = jdbc;
     }
 
-    /** {@code poison}, {@code flaky}, {@code sqlstate:40001} (for five attempts), {@code slow}, or anything else. */
+    /**
+     * Payloads begin with {@code poison}, {@code flaky}, {@code sqlstate:40001} (for five attempts), {@code tangled}
+     * (first it fails by itself, then the database does, five times), {@code slow}, or anything else.
+     */
     void on(String payload, int index) {
         int attempt = this.attempts
                 .computeIfAbsent(payload, key -> new AtomicInteger())
@@ -40,8 +44,14 @@ class Work {
         if (kind.startsWith("sqlstate:") && attempt <= 5) {
             this.jdbc.execute(RAISE.formatted(kind.substring("sqlstate:".length())));
         }
+        if (kind.equals("tangled") && attempt <= 6) {
+            if (attempt == 1) {
+                throw new IllegalStateException(payload);
+            }
+            this.jdbc.execute(RAISE.formatted("08006"));
+        }
         if (kind.equals("slow")) {
-            this.jdbc.execute("select pg_sleep(0.2)");
+            this.effects.pause(Duration.ofMillis(200));
         }
     }
 

@@ -72,6 +72,10 @@ public final class TestKafka {
             EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
             broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
             broker.brokerProperty("auto.create.topics.enable", "true");
+            broker.brokerProperty("transaction.state.log.replication.factor", "1");
+            broker.brokerProperty("transaction.state.log.min.isr", "1");
+            // By default it sets spring.kafka.bootstrap-servers, for every application in this JVM.
+            broker.brokerListProperty("idempotency.test.kafka.bootstrap-servers");
             broker.afterPropertiesSet();
             Runtime.getRuntime().addShutdownHook(new Thread(broker::destroy, "test-kafka-shutdown"));
             return broker.getBrokersAsString();
