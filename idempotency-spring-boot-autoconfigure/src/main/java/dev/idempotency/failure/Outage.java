@@ -60,7 +60,7 @@ final class Outage {
         Throwable cause = deepestCause(failure);
         this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString());
         logger.warn(
-                "Consumer '{}' waits for the database at {}: {}. It tries again at least every {} until it succeeds;"
+                "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
                         + " nothing is skipped or dead-lettered meanwhile.",
                 this.consumer,
                 where,
