@@ -185,6 +185,7 @@ class FailureHandlingIT {
             assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("DeserializationException");
         });
         assertThat(this.app.bean(Work.class).attempts("keyless " + kind)).isZero();
+        assertThat(this.app.bean(Work.class).ids()).contains("readable " + kind).doesNotContain("garbled " + kind);
     }
 
     @ParameterizedTest

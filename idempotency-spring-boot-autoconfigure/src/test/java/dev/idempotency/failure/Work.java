@@ -18,6 +18,7 @@ class Work {
     private final Effects effects;
     private final JdbcTemplate jdbc;
     private final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
+    private final List<String> ids = new CopyOnWriteArrayList<>();
     private final Map<String, List<String>> keys = new ConcurrentHashMap<>();
 
     Work(Effects effects, JdbcTemplate jdbc) {
@@ -30,6 +31,7 @@ class Work {
      * (first it fails by itself, then the database does, five times), {@code slow}, or anything else.
      */
     void on(String payload, int index) {
+        this.ids.add(IdempotencyContext.current().messageId(index).value());
         int attempt = this.attempts
                 .computeIfAbsent(payload, key -> new AtomicInteger())
                 .incrementAndGet();
@@ -53,6 +55,11 @@ class Work {
         if (kind.equals("slow")) {
             this.effects.pause(Duration.ofMillis(200));
         }
+    }
+
+    /** The ids of all messages that listeners were called with. */
+    List<String> ids() {
+        return List.copyOf(this.ids);
     }
 
     int attempts(String payload) {
