@@ -33,7 +33,7 @@ class ArchitectureTests {
     private static final String OURS = "dev.idempotency";
     private static final String WRONG = "dev.idempotency.architecture.wrong";
     private static final List<String> ROOMS =
-            List.of("listener", "key", "store", "observe", "retention", "actuate", "check", "autoconfigure");
+            List.of("listener", "failure", "key", "store", "observe", "retention", "actuate", "check", "autoconfigure");
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -130,6 +130,8 @@ class ArchitectureTests {
                 .definedBy(root)
                 .layer("listener")
                 .definedBy(root + ".listener..")
+                .layer("failure")
+                .definedBy(root + ".failure..")
                 .layer("key")
                 .definedBy(root + ".key..")
                 .layer("store")
@@ -147,7 +149,9 @@ class ArchitectureTests {
                 .whereLayer("api")
                 .mayNotAccessAnyLayer()
                 .whereLayer("listener")
-                .mayOnlyAccessLayers("api", "key", "store", "observe")
+                .mayOnlyAccessLayers("api", "failure", "key", "store", "observe")
+                .whereLayer("failure")
+                .mayOnlyAccessLayers("api", "observe")
                 .whereLayer("key")
                 .mayOnlyAccessLayers("api", "store", "observe")
                 .whereLayer("store")
@@ -157,9 +161,9 @@ class ArchitectureTests {
                 .whereLayer("retention")
                 .mayOnlyAccessLayers("api", "store", "observe")
                 .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "listener", "key", "store", "retention", "observe")
+                .mayOnlyAccessLayers("api", "listener", "failure", "key", "store", "retention", "observe")
                 .whereLayer("check")
-                .mayOnlyAccessLayers("api", "listener", "key", "store", "observe")
+                .mayOnlyAccessLayers("api", "listener", "failure", "key", "store", "observe")
                 .whereLayer("autoconfigure")
                 .mayNotBeAccessedByAnyLayer();
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.ContainerPreparation;
@@ -48,8 +49,9 @@ public final class IdempotencyAutoConfiguration {
     ContainerPreparation idempotentContainerPreparation(
             ListenerDefinitions definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection) {
-        return new ContainerPreparation(definitions, retryTopics, inspection);
+            ObjectProvider<ListenerInspection> inspection,
+            FailureHandling failures) {
+        return new ContainerPreparation(definitions, retryTopics, inspection, failures);
     }
 
     @Bean

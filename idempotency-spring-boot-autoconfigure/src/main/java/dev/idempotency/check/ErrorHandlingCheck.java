@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.listener.ProtectedListener;
 import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
@@ -12,7 +13,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
-        if (new ErrorHandlerFacts(listener.container().getCommonErrorHandler()).dropsMessages()) {
+        if (new ErrorHandlerFacts(FailureHandling.handlerOf(listener.container())).dropsMessages()) {
             findings.add(
                     Check.DROPPED_FAILURES,
                     listener,

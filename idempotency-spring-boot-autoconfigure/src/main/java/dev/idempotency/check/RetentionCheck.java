@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.listener.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
@@ -48,7 +49,7 @@ final class RetentionCheck implements ListenerCheck {
 
     private Duration retryTime(ProtectedListener listener) {
         AbstractMessageListenerContainer<?, ?> container = listener.container();
-        Duration blocking = new ErrorHandlerFacts(container.getCommonErrorHandler()).retryTime();
+        Duration blocking = new ErrorHandlerFacts(FailureHandling.handlerOf(container)).retryTime();
         return retryTopicTime(listener).plus((blocking != null) ? blocking : Duration.ZERO);
     }
 

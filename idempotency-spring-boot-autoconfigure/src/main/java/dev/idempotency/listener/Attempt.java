@@ -1,8 +1,12 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageId;
 import dev.idempotency.listener.Admission.Candidate;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -19,13 +23,26 @@ final class Attempt implements ListenerTransaction.Work {
     private final Delivery delivery;
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
+    private final int offset;
     private @Nullable Admission admission;
 
-    Attempt(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition, List<Candidate> candidates) {
+    /**
+     * An attempt at some messages of a delivery that stand together.
+     *
+     * @param candidates those messages
+     * @param offset the position of the first of them in the delivery
+     */
+    Attempt(
+            MethodInvocation invocation,
+            Delivery delivery,
+            ListenerDefinition definition,
+            List<Candidate> candidates,
+            int offset) {
         this.invocation = invocation;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = candidates;
+        this.offset = offset;
     }
 
     @Nullable
@@ -54,7 +71,16 @@ final class Attempt implements ListenerTransaction.Work {
             this.delivery.acknowledge();
             return this.definition.resultWhenSkipped();
         }
-        return callListener(answer.positions());
+        List<@Nullable MessageId> ids = new ArrayList<>(answer.positions().length);
+        for (int position : answer.positions()) {
+            ids.add(this.candidates.get(position).id());
+        }
+        IdempotencyContext.Scope context = IdempotencyContext.open(ids);
+        try {
+            return callListener(positions());
+        } finally {
+            context.close();
+        }
     }
 
     private Admission claim() {
@@ -95,8 +121,14 @@ final class Attempt implements ListenerTransaction.Work {
         return this.delivery.isNacked();
     }
 
-    /** Positions of the messages that the listener was called with. */
+    /** Positions, in the delivery, of the messages that the listener was called with. */
     int[] positions() {
+        return Arrays.stream(admittedPositions())
+                .map(position -> position + this.offset)
+                .toArray();
+    }
+
+    private int[] admittedPositions() {
         return (this.admission != null) ? this.admission.positions() : new int[0];
     }
 
@@ -112,10 +144,11 @@ final class Attempt implements ListenerTransaction.Work {
 
     private void tellCommitted(long nanos) {
         ConsumerObserver observer = this.definition.observer();
-        if (positions().length > 0) {
+        int[] admitted = admittedPositions();
+        if (admitted.length > 0) {
             observer.committed(nanos);
         }
-        for (int position : positions()) {
+        for (int position : admitted) {
             Candidate candidate = this.candidates.get(position);
             if (candidate.id() != null) {
                 observer.processed(candidate.id(), candidate.coordinates());

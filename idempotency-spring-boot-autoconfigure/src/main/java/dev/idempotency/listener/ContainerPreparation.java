@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.failure.FailureHandling;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
@@ -22,14 +23,17 @@ public final class ContainerPreparation {
     private final ListenerDefinitions definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
     private final ObjectProvider<ListenerInspection> inspection;
+    private final FailureHandling failures;
 
     public ContainerPreparation(
             ListenerDefinitions definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection) {
+            ObjectProvider<ListenerInspection> inspection,
+            FailureHandling failures) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
         this.inspection = inspection;
+        this.failures = failures;
     }
 
     void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
@@ -41,6 +45,7 @@ public final class ContainerPreparation {
         container.setupMessageListener(remembering(listener, endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
+        this.failures.install(container, endpoint.consumer(), endpoint.observer());
         this.inspection
                 .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
                 .inspect(this.definitions.listeners().stream()

@@ -93,7 +93,9 @@ final class DeferredAcknowledgment implements Acknowledgment {
         return this.nackSleep != null;
     }
 
+    /** The listener is called, perhaps not for the first time: what it said before counts no more. */
     synchronized void narrow(int[] positions) {
+        reset();
         this.positions = positions;
     }
 

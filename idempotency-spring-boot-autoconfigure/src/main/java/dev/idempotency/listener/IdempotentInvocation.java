@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.listener.Admission.Candidate;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.support.serializer.DeserializationException;
 
 /** One call of a listener: identify its messages, claim them, let the new ones in, commit, and tell the outcome. */
 final class IdempotentInvocation {
@@ -32,11 +34,13 @@ final class IdempotentInvocation {
 
     private @Nullable Object proceed() throws Throwable {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
-        UnusableKeyException unusable = identify();
+        RuntimeException unusable = identify();
         if (unusable == null) {
             return settle(records.size());
         }
-        this.definition.observer().missingKey(RecordCoordinates.of(records.get(this.candidates.size())));
+        if (unusable instanceof UnusableKeyException) {
+            this.definition.observer().missingKey(RecordCoordinates.of(records.get(this.candidates.size())));
+        }
         if (!this.delivery.isBatch()) {
             throw unusable;
         }
@@ -49,10 +53,15 @@ final class IdempotentInvocation {
     }
 
     /** Identifies the messages, up to the first that cannot be; returns why it cannot. */
-    private @Nullable UnusableKeyException identify() {
+    private @Nullable RuntimeException identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
         @Nullable Object[] arguments = this.invocation.getArguments();
         for (int i = 0; i < records.size(); i++) {
+            DeserializationException garbled =
+                    this.delivery.isBatch() ? DeserializationFailure.find(records.get(i)) : null;
+            if (garbled != null) {
+                return garbled;
+            }
             try {
                 this.candidates.add(new Candidate(
                         this.definition
@@ -68,7 +77,10 @@ final class IdempotentInvocation {
 
     /** Processes the first messages of the delivery, in one transaction. */
     private @Nullable Object settle(int count) throws Throwable {
-        Attempt attempt = attempt(count);
+        if (this.delivery.isBatch() && BatchSeparation.isRequested()) {
+            return settleEach(count);
+        }
+        Attempt attempt = attempt(0, count);
         try {
             return attempt.execute();
         } catch (Throwable ex) {
@@ -81,8 +93,24 @@ final class IdempotentInvocation {
         }
     }
 
-    private Attempt attempt(int count) {
-        return new Attempt(this.invocation, this.delivery, this.definition, this.candidates.subList(0, count));
+    /** Processes the first messages of the delivery, each in a transaction of its own, up to the first that fails. */
+    private @Nullable Object settleEach(int count) {
+        Object result = null;
+        for (int i = 0; i < count; i++) {
+            try {
+                result = attempt(i, i + 1).execute();
+            } catch (Throwable ex) {
+                throw BatchFailure.at(this.delivery.records().get(i), ex.getMessage(), ex);
+            }
+            if (this.delivery.isNacked()) {
+                break;
+            }
+        }
+        return result;
+    }
+
+    private Attempt attempt(int from, int to) {
+        return new Attempt(this.invocation, this.delivery, this.definition, this.candidates.subList(from, to), from);
     }
 
     /**
@@ -97,7 +125,7 @@ final class IdempotentInvocation {
         if (failure.position() == 0) {
             return named(0, failure.exception());
         }
-        Attempt before = attempt(failure.position());
+        Attempt before = attempt(0, failure.position());
         try {
             before.execute();
             return this.delivery.isNacked()

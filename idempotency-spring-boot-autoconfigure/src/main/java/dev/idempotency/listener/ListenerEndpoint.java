@@ -1,6 +1,9 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Method;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +17,19 @@ final class ListenerEndpoint {
 
     ListenerEndpoint(Map<Method, ListenerDefinition> definitions) {
         this.definitions = Map.copyOf(definitions);
+    }
+
+    /** The consumer that failures are told of; of several, the first by name. */
+    String consumer() {
+        return first().consumer();
+    }
+
+    ConsumerObserver observer() {
+        return first().observer();
+    }
+
+    private ListenerDefinition first() {
+        return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
     /** The definition of the method that a proxy was called with, which may be that of an interface. */

@@ -34,4 +34,16 @@ public interface ConsumerObserver {
 
     /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}
+
+    /** Messages that failed come again, or have been given to the listener again. */
+    default void retried(int messages) {}
+
+    /** A message that failed for good has been published to the dead-letter topic of its topic. */
+    default void deadLettered(RecordCoordinates coordinates) {}
+
+    /** The consumer has begun to wait for the database; it consumes nothing until it has succeeded. */
+    default void outageBegan(Throwable cause) {}
+
+    /** The consumer no longer waits for the database, for which it has waited this long. */
+    default void outageEnded(long nanos) {}
 }

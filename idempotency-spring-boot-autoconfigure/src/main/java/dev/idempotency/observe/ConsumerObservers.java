@@ -71,6 +71,26 @@ public final class ConsumerObservers implements ConsumerObserver {
         tell(observer -> observer.committed(nanos));
     }
 
+    @Override
+    public void retried(int messages) {
+        tell(observer -> observer.retried(messages));
+    }
+
+    @Override
+    public void deadLettered(RecordCoordinates coordinates) {
+        tell(observer -> observer.deadLettered(coordinates));
+    }
+
+    @Override
+    public void outageBegan(Throwable cause) {
+        tell(observer -> observer.outageBegan(cause));
+    }
+
+    @Override
+    public void outageEnded(long nanos) {
+        tell(observer -> observer.outageEnded(nanos));
+    }
+
     private void tell(Consumer<ConsumerObserver> news) {
         for (ConsumerObserver observer : this.observers) {
             try {

@@ -47,7 +47,9 @@ public final class TestApplication implements AutoCloseable {
         all[classes.length] = AutoConfigured.class;
         Map<String, Object> defaults = new HashMap<>();
         defaults.put("spring.datasource.url", jdbcUrl);
-        defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
+        if (properties.stream().noneMatch(property -> property.startsWith("spring.kafka.bootstrap-servers="))) {
+            defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
+        }
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
         defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         defaults.put("spring.main.banner-mode", "off");

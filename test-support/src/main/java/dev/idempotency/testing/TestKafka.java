@@ -74,6 +74,8 @@ public final class TestKafka {
             broker.brokerProperty("auto.create.topics.enable", "true");
             broker.brokerProperty("transaction.state.log.replication.factor", "1");
             broker.brokerProperty("transaction.state.log.min.isr", "1");
+            // By default it sets spring.kafka.bootstrap-servers, for every application in this JVM.
+            broker.brokerListProperty("idempotency.test.kafka.bootstrap-servers");
             broker.afterPropertiesSet();
             Runtime.getRuntime().addShutdownHook(new Thread(broker::destroy, "test-kafka-shutdown"));
             return broker.getBrokersAsString();

@@ -1,0 +1,56 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.failure.BackOffSettings;
+import dev.idempotency.failure.FailureSettings;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings under {@code idempotency.errors}: what becomes of messages that fail.
+ *
+ * @param initialInterval pause before a message that failed is delivered again
+ * @param multiplier how much longer each further pause is
+ * @param maxInterval the longest pause
+ * @param maxAttempts how often a message is delivered before it is dead-lettered
+ * @param deadLetter what becomes of it then
+ * @param outage how the database is waited for
+ */
+@ConfigurationProperties("idempotency.errors")
+public record IdempotencyErrorsProperties(
+        @DefaultValue("500ms") Duration initialInterval,
+        @DefaultValue("2") double multiplier,
+        @DefaultValue("10s") Duration maxInterval,
+        @DefaultValue("6") int maxAttempts,
+        @DefaultValue DeadLetter deadLetter,
+        @DefaultValue Outage outage) {
+
+    FailureSettings settings() {
+        return new FailureSettings(
+                new BackOffSettings(this.initialInterval, this.multiplier, this.maxInterval),
+                this.maxAttempts,
+                new BackOffSettings(this.outage.initialInterval(), this.multiplier, this.outage.maxInterval()),
+                this.deadLetter.enabled(),
+                this.deadLetter.suffix());
+    }
+
+    /**
+     * What becomes of messages that failed for good.
+     *
+     * @param enabled whether they are published to a dead-letter topic; if not, they are retried until they succeed
+     * @param suffix what is appended to a topic's name to get that of its dead-letter topic
+     */
+    public record DeadLetter(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("-dlt") String suffix) {}
+
+    /**
+     * How the database is waited for, whoever's error handler a container has.
+     *
+     * @param initialInterval pause after the first failure
+     * @param maxInterval the longest pause
+     */
+    public record Outage(
+            @DefaultValue("100ms") Duration initialInterval,
+            @DefaultValue("5s") Duration maxInterval) {}
+}

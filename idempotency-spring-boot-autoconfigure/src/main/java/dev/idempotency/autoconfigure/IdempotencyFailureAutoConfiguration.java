@@ -1,0 +1,45 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.failure.Outages;
+import dev.idempotency.store.ProcessedMessageStore;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.core.ProducerFactory;
+
+/** Auto-configuration for what becomes of messages that fail. */
+@AutoConfiguration(
+        after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class},
+        before = IdempotencyAutoConfiguration.class)
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnBean(ProcessedMessageStore.class)
+@EnableConfigurationProperties(IdempotencyErrorsProperties.class)
+public final class IdempotencyFailureAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    FailureClassifier idempotencyFailureClassifier() {
+        return new DatabaseFailureClassifier();
+    }
+
+    @Bean
+    Outages idempotencyOutages(FailureClassifier classifier, IdempotencyErrorsProperties properties) {
+        return new Outages(classifier, properties.settings());
+    }
+
+    @Bean
+    FailureHandling idempotencyFailureHandling(
+            IdempotencyErrorsProperties properties,
+            Outages outages,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory) {
+        return new FailureHandling(properties.settings(), outages, producerFactory::getIfUnique);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.idempotency.failure;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+/**
+ * Pauses that grow, with jitter: each is up to a quarter longer or shorter, so that consumers do not retry in step.
+ *
+ * @param initialInterval the first pause
+ * @param multiplier how much longer the next one is
+ * @param maxInterval the longest
+ */
+public record BackOffSettings(Duration initialInterval, double multiplier, Duration maxInterval) {
+
+    private static final int JITTER_DIVISOR = 4;
+
+    public BackOffSettings {
+        if (initialInterval.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    "The initial interval must be a millisecond or more, but is " + initialInterval);
+        }
+        if (multiplier < 1) {
+            throw new IllegalArgumentException("The multiplier must be 1 or more, but is " + multiplier);
+        }
+        if (maxInterval.compareTo(initialInterval) < 0) {
+            throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
+                    .formatted(maxInterval, initialInterval));
+        }
+    }
+
+    /** The pause after so many attempts have failed in a row. */
+    Duration pauseAfter(int attempts) {
+        double millis = this.initialInterval.toMillis() * Math.pow(this.multiplier, attempts - 1);
+        long capped = (long) Math.min(millis, this.maxInterval.toMillis());
+        long jitter = capped / JITTER_DIVISOR;
+        long pause = capped + ThreadLocalRandom.current().nextLong(-jitter, jitter + 1);
+        return Duration.ofMillis(Math.min(pause, this.maxInterval.toMillis()));
+    }
+
+    /** The same for Spring Kafka, ending after so many attempts. */
+    ExponentialBackOff endingAfter(int attempts) {
+        ExponentialBackOff backOff = new ExponentialBackOff(this.initialInterval.toMillis(), this.multiplier);
+        backOff.setMaxInterval(this.maxInterval.toMillis());
+        backOff.setJitter(this.initialInterval.toMillis() / JITTER_DIVISOR);
+        backOff.setMaxAttempts(attempts - 1L);
+        return backOff;
+    }
+}

@@ -1,0 +1,113 @@
+package dev.idempotency.failure;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.common.utils.Bytes;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Sends dead letters as they came: bytes and text unchanged, all else with the application's serializers.
+ *
+ * <p>It has the application's producer settings except for those on which it depends that nothing is lost, and it waits
+ * for a broker or a topic for seconds only, as the consumer's thread waits with it.
+ */
+final class DeadLetterProducer implements AutoCloseable {
+
+    private static final Map<String, Object> SETTINGS = Map.of(
+            ProducerConfig.ACKS_CONFIG, "all",
+            ProducerConfig.LINGER_MS_CONFIG, 0,
+            ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000,
+            ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
+            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
+
+    private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
+    private final KafkaTemplate<byte[], byte[]> template;
+    private final Serializer<Object> keySerializer;
+    private final Serializer<Object> valueSerializer;
+
+    DeadLetterProducer(ProducerFactory<?, ?> applications) {
+        Map<String, Object> configuration = new HashMap<>(applications.getConfigurationProperties());
+        this.keySerializer = serializer(
+                applications.getKeySerializerSupplier(),
+                configuration,
+                ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
+                true);
+        this.valueSerializer = serializer(
+                applications.getValueSerializerSupplier(),
+                configuration,
+                ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
+                false);
+        configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+        configuration.putAll(SETTINGS);
+        this.producers =
+                new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
+        this.template = new KafkaTemplate<>(this.producers);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Serializer<Object> serializer(
+            @Nullable Supplier<? extends @Nullable Serializer<?>> supplier,
+            Map<String, Object> configuration,
+            String property,
+            boolean key) {
+        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
+        if (supplied != null) {
+            return (Serializer<Object>) supplied;
+        }
+        Object configured = configuration.get(property);
+        Class<?> type = (configured instanceof Class<?> named)
+                ? named
+                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
+        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
+        serializer.configure(configuration, key);
+        return serializer;
+    }
+
+    KafkaTemplate<byte[], byte[]> template() {
+        return this.template;
+    }
+
+    byte @Nullable [] key(String topic, Headers headers, @Nullable Object key) {
+        return bytes(this.keySerializer, topic, headers, key);
+    }
+
+    byte @Nullable [] value(String topic, Headers headers, @Nullable Object value) {
+        return bytes(this.valueSerializer, topic, headers, value);
+    }
+
+    private static byte @Nullable [] bytes(
+            Serializer<Object> serializer, String topic, Headers headers, @Nullable Object data) {
+        if (data == null) {
+            return null;
+        }
+        if (data instanceof byte[] bytes) {
+            return bytes;
+        }
+        if (data instanceof Bytes bytes) {
+            return bytes.get();
+        }
+        if (data instanceof String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+        return serializer.serialize(topic, headers, data);
+    }
+
+    @Override
+    public void close() {
+        this.template.destroy();
+        this.producers.destroy();
+        this.keySerializer.close();
+        this.valueSerializer.close();
+    }
+}

@@ -1,0 +1,13 @@
+package dev.idempotency.failure;
+
+/**
+ * Tells whose fault a failure is.
+ *
+ * <p>Define a bean of this type to have other failures waited for, such as those of a service that listeners depend on.
+ */
+@FunctionalInterface
+public interface FailureClassifier {
+
+    /** The kind of a failure, by what the listener, its transaction or its container threw. */
+    FailureKind classify(Throwable failure);
+}

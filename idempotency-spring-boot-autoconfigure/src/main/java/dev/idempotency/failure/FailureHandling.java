@@ -1,0 +1,134 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerObserver;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+
+/**
+ * Sees to it that a protected listener's container loses nothing to failures.
+ *
+ * <p>It provides an error handler where the application has none, and stands before the application's own for what is
+ * the database's fault. That of {@code @RetryableTopic} is set when a container is otherwise complete, so containers are
+ * looked at again before they start.
+ */
+public final class FailureHandling implements SmartLifecycle, DisposableBean {
+
+    private record Installation(AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {}
+
+    private final FailureSettings settings;
+    private final Outages outages;
+    private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
+    private final ConsumerPauses pauses = new ConsumerPauses();
+    private final List<Installation> installations = new CopyOnWriteArrayList<>();
+    private @Nullable DeadLetterProducer producer;
+    private volatile boolean running;
+
+    public FailureHandling(
+            FailureSettings settings, Outages outages, Supplier<@Nullable ProducerFactory<?, ?>> producerFactory) {
+        this.settings = settings;
+        this.outages = outages;
+        this.producerFactory = producerFactory;
+    }
+
+    /** Prepares a consumer's container for failures, before it starts. */
+    public void install(AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
+        Outage outage = this.outages.of(consumer);
+        outage.tellTo(observer);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
+        boolean transactional = container.getContainerProperties().getKafkaAwareTransactionManager() != null;
+        if (container.getCommonErrorHandler() == null && !transactional) {
+            container.setCommonErrorHandler(
+                    new RetryingErrorHandler(recoverer(consumer, observer), this.settings, this.pauses));
+        }
+        Installation installation = new Installation(container, suspension);
+        standBefore(installation);
+        standBeforeRollbacks(container, suspension);
+        this.installations.add(installation);
+    }
+
+    /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
+    public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
+        CommonErrorHandler handler = container.getCommonErrorHandler();
+        return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
+    }
+
+    private static void standBefore(Installation installation) {
+        CommonErrorHandler handler = installation.container().getCommonErrorHandler();
+        if (handler != null && !(handler instanceof OutageErrorHandler)) {
+            installation.container().setCommonErrorHandler(new OutageErrorHandler(handler, installation.suspension()));
+        }
+    }
+
+    private static <K, V> void standBeforeRollbacks(
+            AbstractMessageListenerContainer<K, V> container, ContainerSuspension suspension) {
+        container.setAfterRollbackProcessor(
+                new OutageRollbackProcessor<>(container.getAfterRollbackProcessor(), suspension));
+    }
+
+    private ConsumerAwareRecordRecoverer recoverer(String consumer, ConsumerObserver observer) {
+        if (this.settings.deadLetterEnabled()) {
+            return new DeadLetterPublisher(consumer, this.settings.deadLetterSuffix(), producer(consumer), observer);
+        }
+        return (record, kafkaConsumer, exception) -> {
+            throw new DeadLetterFailedException(
+                    ("Consumer '%s' has failed at %s for good, and idempotency.errors.dead-letter.enabled is false. It"
+                                    + " is not skipped: its partition stands still until it succeeds. Enable dead"
+                                    + " letters, or define an error handler that skips it.")
+                            .formatted(consumer, RecordCoordinates.of(record)),
+                    exception);
+        };
+    }
+
+    private synchronized DeadLetterProducer producer(String consumer) {
+        if (this.producer == null) {
+            ProducerFactory<?, ?> factory = this.producerFactory.get();
+            if (factory == null) {
+                throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
+                                + " is none, or there are several and none is @Primary. Define one, define an error"
+                                + " handler of your own, or set idempotency.errors.dead-letter.enabled=false.")
+                        .formatted(consumer));
+            }
+            this.producer = new DeadLetterProducer(factory);
+        }
+        return this.producer;
+    }
+
+    @Override
+    public void start() {
+        this.installations.forEach(FailureHandling::standBefore);
+        this.running = true;
+    }
+
+    @Override
+    public void stop() {
+        this.running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    /** Before any container starts, and after all have stopped. */
+    @Override
+    public int getPhase() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public synchronized void destroy() {
+        this.pauses.close();
+        if (this.producer != null) {
+            this.producer.close();
+        }
+    }
+}

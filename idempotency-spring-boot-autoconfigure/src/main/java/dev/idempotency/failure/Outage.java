@@ -1,0 +1,101 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerObserver;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One consumer's waiting for the database: which of its threads wait, since when, and how long until they try again.
+ *
+ * <p>It is told once when it begins and once when it is over, however many threads and attempts there are. Contention is
+ * told of only when it lasts.
+ */
+final class Outage {
+
+    private static final Logger logger = LoggerFactory.getLogger(Outage.class);
+
+    private final String consumer;
+    private final FailureClassifier classifier;
+    private final BackOffSettings pauses;
+    private final int patience;
+    private final Map<Thread, Integer> attemptsByThread = new ConcurrentHashMap<>();
+    private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
+    private @Nullable ConsumerOutage declared;
+
+    Outage(String consumer, FailureClassifier classifier, BackOffSettings pauses, int patience) {
+        this.consumer = consumer;
+        this.classifier = classifier;
+        this.pauses = pauses;
+        this.patience = patience;
+    }
+
+    void tellTo(ConsumerObserver observer) {
+        this.observer = observer;
+    }
+
+    FailureKind classify(Exception failure) {
+        return this.classifier.classify(failure);
+    }
+
+    synchronized @Nullable ConsumerOutage view() {
+        return this.declared;
+    }
+
+    /** An attempt of this thread has failed; returns how long to wait before the next. */
+    synchronized Duration goesOn(FailureKind kind, Exception failure, RecordCoordinates where) {
+        int attempts = this.attemptsByThread.merge(Thread.currentThread(), 1, Integer::sum);
+        if (this.declared == null && (kind == FailureKind.OUTAGE || attempts >= this.patience)) {
+            begin(failure, where);
+        }
+        return this.pauses.pauseAfter(attempts);
+    }
+
+    private void begin(Exception failure, RecordCoordinates where) {
+        Throwable cause = deepestCause(failure);
+        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString());
+        logger.warn(
+                "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
+                        + " nothing is skipped or dead-lettered meanwhile.",
+                this.consumer,
+                where,
+                cause.toString(),
+                this.pauses.maxInterval());
+        this.observer.outageBegan(cause);
+    }
+
+    private static Throwable deepestCause(Throwable failure) {
+        Throwable deepest = failure;
+        for (Throwable cause = failure.getCause(); cause != null && cause != deepest; cause = cause.getCause()) {
+            deepest = cause;
+        }
+        return deepest;
+    }
+
+    /** This thread has met with an answer of the database, or will not wait for one any longer. */
+    void overcome() {
+        leave(Thread.currentThread());
+    }
+
+    void leave(Thread thread) {
+        if (!this.attemptsByThread.isEmpty()) {
+            leaveWaiting(thread);
+        }
+    }
+
+    private synchronized void leaveWaiting(Thread thread) {
+        this.attemptsByThread.remove(thread);
+        ConsumerOutage outage = this.declared;
+        if (outage != null && this.attemptsByThread.isEmpty()) {
+            this.declared = null;
+            Duration duration = Duration.between(outage.since(), Instant.now());
+            logger.info("Consumer '{}' no longer waits for the database, after {}", this.consumer, duration);
+            this.observer.outageEnded(duration.toNanos());
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Knows which consumers wait for the database. It hears of commits, by which an outage is known to be over. */
+public final class Outages implements IdempotencyObserver {
+
+    private final FailureClassifier classifier;
+    private final FailureSettings settings;
+    private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
+
+    public Outages(FailureClassifier classifier, FailureSettings settings) {
+        this.classifier = classifier;
+        this.settings = settings;
+    }
+
+    /** Those that wait now. */
+    public List<ConsumerOutage> current() {
+        return this.byConsumer.values().stream()
+                .map(Outage::view)
+                .filter(Objects::nonNull)
+                .toList();
+    }
+
+    Outage of(String consumer) {
+        return this.byConsumer.computeIfAbsent(
+                consumer,
+                name -> new Outage(name, this.classifier, this.settings.outages(), this.settings.maxAttempts()));
+    }
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        Outage outage = of(consumer.name());
+        return new ConsumerObserver() {
+
+            @Override
+            public void committed(long nanos) {
+                outage.overcome();
+            }
+        };
+    }
+}

@@ -1,0 +1,147 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.UnusableKeyException;
+import java.time.Duration;
+import java.util.List;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.BackOffHandler;
+import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+
+/**
+ * The error handler of containers for which the application has none: some attempts with growing pauses, then the
+ * recoverer. Where that fails, the record is not skipped.
+ *
+ * <p>It pauses the consumer instead of blocking its thread, and takes batches apart to find the message that fails.
+ */
+final class RetryingErrorHandler extends DefaultErrorHandler {
+
+    private final ConsumerPauses pauses;
+    private final RequestedPause pause;
+
+    RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, FailureSettings settings, ConsumerPauses pauses) {
+        this(recoverer, settings, pauses, new RequestedPause());
+    }
+
+    @SuppressWarnings("this-escape") // The setters are Spring Kafka's and know nothing of this class.
+    private RetryingErrorHandler(
+            ConsumerAwareRecordRecoverer recoverer,
+            FailureSettings settings,
+            ConsumerPauses pauses,
+            RequestedPause pause) {
+        super(
+                pausingIfItFails(recoverer, pause, settings.retries().maxInterval()),
+                settings.retries().endingAfter(settings.maxAttempts()),
+                requesting(pause));
+        this.pauses = pauses;
+        this.pause = pause;
+        addNotRetryableExceptions(UnusableKeyException.class);
+        setLogLevel(KafkaException.Level.DEBUG);
+        // A message that fails in turns, now one way, now another, would be retried for ever.
+        setResetStateOnExceptionChange(false);
+        setResetStateOnRecoveryFailure(false);
+    }
+
+    private static ConsumerAwareRecordRecoverer pausingIfItFails(
+            ConsumerAwareRecordRecoverer recoverer, RequestedPause pause, Duration duration) {
+        return (record, consumer, exception) -> {
+            try {
+                recoverer.accept(record, consumer, exception);
+            } catch (RuntimeException ex) {
+                pause.request(duration);
+                throw ex;
+            }
+        };
+    }
+
+    private static BackOffHandler requesting(RequestedPause pause) {
+        return new BackOffHandler() {
+
+            @Override
+            public void onNextBackOff(
+                    @Nullable MessageListenerContainer container, @Nullable Exception exception, long nextBackOff) {
+                pause.request(Duration.ofMillis(nextBackOff));
+            }
+        };
+    }
+
+    @Override
+    public void handleRemaining(
+            Exception thrown,
+            List<ConsumerRecord<?, ?>> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        try {
+            super.handleRemaining(thrown, records, consumer, container);
+        } finally {
+            pauseAt(records.isEmpty() ? null : records.get(0), container);
+        }
+    }
+
+    @Override
+    public boolean handleOne(
+            Exception thrown,
+            ConsumerRecord<?, ?> record,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        try {
+            return super.handleOne(thrown, record, consumer, container);
+        } finally {
+            pauseAt(record, container);
+        }
+    }
+
+    @Override
+    public void handleBatch(
+            Exception thrown,
+            ConsumerRecords<?, ?> data,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container,
+            Runnable invokeListener) {
+        Exception failure = failureOfOne(thrown, invokeListener);
+        if (failure == null) {
+            return;
+        }
+        try {
+            super.handleBatch(failure, data, consumer, container, invokeListener);
+        } finally {
+            pauseAt(named(failure), container);
+        }
+    }
+
+    /** The failure with its message named, after the batch was taken apart if need be; null if all have succeeded. */
+    private static @Nullable Exception failureOfOne(Exception thrown, Runnable invokeListener) {
+        if (named(thrown) != null) {
+            return thrown;
+        }
+        try {
+            BatchSeparation.during(invokeListener);
+            return null;
+        } catch (RuntimeException ex) {
+            return ex;
+        }
+    }
+
+    private static @Nullable ConsumerRecord<?, ?> named(Exception thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BatchListenerFailedException failed) {
+                return failed.getRecord();
+            }
+        }
+        return null;
+    }
+
+    private void pauseAt(@Nullable ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+        Duration duration = this.pause.take();
+        if (duration != null && record != null) {
+            this.pauses.pause(container, new TopicPartition(record.topic(), record.partition()), duration, () -> {});
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package dev.idempotency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class IdempotencyContextTests {
+
+    private static final MessageId FIRST = new MessageId("billing", "1");
+    private static final MessageId SECOND = new MessageId("billing", "2");
+
+    @Test
+    void theKeyOfAMessageAndAPurposeIsTheSameOnEveryAttempt() {
+        assertThat(derive(FIRST, "email"))
+                .isEqualTo(derive(FIRST, "email"))
+                .satisfies(key -> assertThat(UUID.fromString(key).version()).isEqualTo(8))
+                .satisfies(key -> assertThat(UUID.fromString(key).variant()).isEqualTo(2));
+    }
+
+    @Test
+    void theKeyDoesNotChangeFromOneReleaseToTheNext() {
+        assertThat(derive(FIRST, "email")).isEqualTo("d8f0dbaf-57bf-8707-9942-b4583670198a");
+    }
+
+    @Test
+    void theKeyDiffersForAnotherPurposeMessageOrConsumer() {
+        Set<String> keys = Set.of(
+                derive(FIRST, "email"),
+                derive(FIRST, "invoice"),
+                derive(SECOND, "email"),
+                derive(new MessageId("billing1", "1"), "email"),
+                derive(new MessageId("billing", "11"), "email"),
+                derive(new MessageId("billing", "1"), "1email"));
+        assertThat(keys).hasSize(6);
+    }
+
+    @Test
+    void aMessageOfABatchIsNamedByItsIndex() {
+        try (var scope = IdempotencyContext.open(List.of(FIRST, SECOND))) {
+            assertThat(scope).isNotNull();
+            IdempotencyContext context = IdempotencyContext.current();
+            assertThat(context.size()).isEqualTo(2);
+            assertThat(context.messageId(1)).isEqualTo(SECOND);
+            assertThat(context.deriveKey(0, "email")).isEqualTo(derive(FIRST, "email"));
+            assertThatIllegalStateException().isThrownBy(context::messageId).withMessageContaining("2 messages");
+        }
+    }
+
+    @Test
+    void aMessageThatIsProcessedWithoutAnIdHasNoKey() {
+        try (var scope = IdempotencyContext.open(Arrays.asList((MessageId) null))) {
+            assertThat(scope).isNotNull();
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> IdempotencyContext.current().deriveKey("email"))
+                    .withMessageContaining("on-missing");
+        }
+    }
+
+    @Test
+    void outsideAListenerThereIsNoContext() {
+        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+        derive(FIRST, "email");
+        assertThatIllegalStateException().isThrownBy(IdempotencyContext::current);
+    }
+
+    private static String derive(MessageId id, String purpose) {
+        try (var scope = IdempotencyContext.open(List.of(id))) {
+            assertThat(scope).isNotNull();
+            return IdempotencyContext.current().deriveKey(purpose);
+        }
+    }
+}

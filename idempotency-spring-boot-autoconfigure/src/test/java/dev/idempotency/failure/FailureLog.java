@@ -1,0 +1,41 @@
+package dev.idempotency.failure;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.util.List;
+import org.slf4j.LoggerFactory;
+
+/** What was logged about failures while it is open. */
+final class FailureLog implements AutoCloseable {
+
+    private final Logger logger;
+    private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
+
+    FailureLog(String name) {
+        this.logger = (Logger) LoggerFactory.getLogger(name);
+        this.appender.start();
+        this.logger.addAppender(this.appender);
+    }
+
+    List<String> lines() {
+        return List.copyOf(this.appender.list).stream()
+                .map(ILoggingEvent::getFormattedMessage)
+                .toList();
+    }
+
+    /** The lines, with the messages of the exceptions that were logged with them. */
+    List<String> linesWithExceptions() {
+        return List.copyOf(this.appender.list).stream()
+                .map(event -> event.getFormattedMessage()
+                        + ((event.getThrowableProxy() != null)
+                                ? " " + event.getThrowableProxy().getMessage()
+                                : ""))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        this.logger.detachAppender(this.appender);
+    }
+}

@@ -1,0 +1,32 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Counts the retries of each consumer. */
+class Retries implements IdempotencyObserver {
+
+    private final Map<String, AtomicInteger> counts = new ConcurrentHashMap<>();
+
+    int of(String consumer) {
+        return this.counts
+                .computeIfAbsent(consumer, name -> new AtomicInteger())
+                .get();
+    }
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        AtomicInteger count = this.counts.computeIfAbsent(consumer.name(), name -> new AtomicInteger());
+        return new ConsumerObserver() {
+
+            @Override
+            public void retried(int messages) {
+                count.incrementAndGet();
+            }
+        };
+    }
+}

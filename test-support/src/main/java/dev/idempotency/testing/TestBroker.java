@@ -1,0 +1,158 @@
+package dev.idempotency.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.FileSystemUtils;
+
+/** A Kafka broker of one test's own, in a process of its own, which can be killed and started again with its data. */
+public final class TestBroker implements AutoCloseable {
+
+    private static final String CONFIGURATION = """
+            process.roles=broker,controller
+            node.id=1
+            controller.quorum.bootstrap.servers=localhost:%2$d
+            listeners=PLAINTEXT://localhost:%1$d,CONTROLLER://localhost:%2$d
+            advertised.listeners=PLAINTEXT://localhost:%1$d
+            controller.listener.names=CONTROLLER
+            listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+            log.dirs=%3$s
+            offsets.topic.replication.factor=1
+            offsets.topic.num.partitions=4
+            transaction.state.log.replication.factor=1
+            transaction.state.log.min.isr=1
+            group.initial.rebalance.delay.ms=0
+            auto.create.topics.enable=%4$s
+            """;
+
+    private final Path directory;
+    private final Path configuration;
+    private final int port;
+    private @Nullable Process process;
+
+    private TestBroker(Path directory, boolean autoCreateTopics) throws IOException {
+        this.directory = directory;
+        this.port = TestPostgresServer.freePort();
+        this.configuration = Files.writeString(
+                directory.resolve("server.properties"),
+                CONFIGURATION.formatted(
+                        this.port, TestPostgresServer.freePort(), directory.resolve("data"), autoCreateTopics));
+    }
+
+    /** Starts a broker, which creates topics by itself or not. */
+    public static TestBroker start(boolean autoCreateTopics) {
+        try {
+            TestBroker broker = new TestBroker(Files.createTempDirectory("kafka"), autoCreateTopics);
+            broker.format();
+            broker.startAgain();
+            return broker;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private void format() {
+        Process format = java(
+                "kafka.tools.StorageTool",
+                "format",
+                "--standalone",
+                "-t",
+                Uuid.randomUuid().toString(),
+                "-c",
+                this.configuration.toString());
+        if (format.onExit().join().exitValue() != 0) {
+            throw new IllegalStateException("Could not format the broker's storage, see " + log());
+        }
+    }
+
+    /** Where to connect to. */
+    public String bootstrapServers() {
+        return "localhost:" + this.port;
+    }
+
+    /** An admin client for the broker. */
+    public Admin admin() {
+        return Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers()));
+    }
+
+    /** Creates a topic. */
+    public void createTopic(String topic, int partitions) {
+        try (Admin admin = admin()) {
+            admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        } catch (ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException("Could not create the topic " + topic + ", see " + log(), ex);
+        }
+    }
+
+    /** Kills the broker. */
+    public void kill() {
+        if (this.process != null) {
+            this.process.destroyForcibly().onExit().join();
+            this.process = null;
+        }
+    }
+
+    /** Starts the broker after it was killed; it has what it had. */
+    public void startAgain() {
+        Process started = java("kafka.Kafka", this.configuration.toString());
+        this.process = started;
+        Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
+        try (Admin admin = admin()) {
+            admin.describeCluster().nodes().get(60, TimeUnit.SECONDS);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        } catch (ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException("The broker did not start, see " + log(), ex);
+        }
+    }
+
+    private Process java(String mainClass, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                mainClass));
+        command.addAll(List.of(arguments));
+        try {
+            return new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
+                    .start();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private Path log() {
+        return this.directory.resolve("broker.log");
+    }
+
+    @Override
+    public void close() {
+        kill();
+        try {
+            FileSystemUtils.deleteRecursively(this.directory);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

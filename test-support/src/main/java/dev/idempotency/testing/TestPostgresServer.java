@@ -1,0 +1,106 @@
+package dev.idempotency.testing;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * A PostgreSQL server of one test's own, which can go down and come up again with its data and at its port.
+ *
+ * <p>Always an embedded one, with {@code synchronous_commit} on: what it has committed must survive.
+ */
+public final class TestPostgresServer implements AutoCloseable {
+
+    private final Path dataDirectory;
+    private final int port;
+    private EmbeddedPostgres postgres;
+
+    private TestPostgresServer(Path dataDirectory, int port) {
+        this.dataDirectory = dataDirectory;
+        this.port = port;
+        this.postgres = launch();
+    }
+
+    /** Starts a server with an empty database. */
+    public static TestPostgresServer start() {
+        try {
+            return new TestPostgresServer(Files.createTempDirectory("postgres"), freePort());
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** The JDBC URL, with user and password in it. */
+    public String jdbcUrl() {
+        return this.postgres.getJdbcUrl("postgres", "postgres");
+    }
+
+    /** Stops the server as {@code pg_ctl stop -m immediate} does: without a checkpoint, in the midst of everything. */
+    public void stopImmediately() {
+        try {
+            String pid = Files.readAllLines(this.dataDirectory.resolve("postmaster.pid"))
+                    .get(0)
+                    .trim();
+            ProcessHandle postmaster = ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
+            new ProcessBuilder("kill", "-QUIT", pid).inheritIO().start().waitFor();
+            postmaster.onExit().get(30, TimeUnit.SECONDS);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        } catch (ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException("PostgreSQL did not stop", ex);
+        }
+    }
+
+    /** Starts the server again after it was stopped; it recovers what it had committed. */
+    public void startAgain() {
+        closeQuietly();
+        this.postgres = launch();
+    }
+
+    private EmbeddedPostgres launch() {
+        try {
+            return EmbeddedPostgres.builder()
+                    .setDataDirectory(this.dataDirectory)
+                    .setCleanDataDirectory(false)
+                    .setPort(this.port)
+                    .setServerConfig("synchronous_commit", "on")
+                    .start();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private void closeQuietly() {
+        try {
+            this.postgres.close();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        closeQuietly();
+        try {
+            FileSystemUtils.deleteRecursively(this.dataDirectory);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}
