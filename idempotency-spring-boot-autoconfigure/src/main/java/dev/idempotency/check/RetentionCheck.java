@@ -15,6 +15,8 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 final class RetentionCheck implements ListenerCheck {
 
     private static final int MANY = 10_000;
+    private static final Duration SHORTEST = Duration.ofHours(1);
+
     private static final RuntimeException ANY_FAILURE = new RuntimeException("any failure");
 
     private final ListableBeanFactory beanFactory;
@@ -44,6 +46,14 @@ final class RetentionCheck implements ListenerCheck {
                     "Raise idempotency.retention or @IdempotentListener(retention = …) above %s, or let retries end"
                                     .formatted(DurationText.of(retries))
                             + " earlier.");
+        } else if (retention.compareTo(SHORTEST) < 0) {
+            findings.add(
+                    Check.RETENTION_TOO_SHORT,
+                    listener,
+                    ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
+                                    + " bring duplicates later than that.")
+                            .formatted(DurationText.of(retention), DurationText.of(SHORTEST)),
+                    "Raise idempotency.retention, or @IdempotentListener(retention = …).");
         }
     }
 

@@ -45,7 +45,9 @@ public final class ContainerPreparation {
         container.setupMessageListener(remembering(listener, endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
-        this.failures.install(container, endpoint.consumer(), endpoint.observer());
+        if (!endpoint.isEmpty()) {
+            this.failures.install(container, endpoint.consumer(), endpoint.observer());
+        }
         this.inspection
                 .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
                 .inspect(this.definitions.listeners().stream()

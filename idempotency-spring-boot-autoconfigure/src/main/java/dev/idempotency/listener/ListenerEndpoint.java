@@ -19,6 +19,11 @@ final class ListenerEndpoint {
         this.definitions = Map.copyOf(definitions);
     }
 
+    /** Whether all its methods are faulty, so that the application will not start. */
+    boolean isEmpty() {
+        return this.definitions.isEmpty();
+    }
+
     /** The consumer that failures are told of; of several, the first by name. */
     String consumer() {
         return first().consumer();

@@ -101,13 +101,16 @@ class CleanupIT {
     @Test
     void aRetentionOfLessThanAnHourFailsTheStart() {
         assertThatThrownBy(() -> start(List.of("idempotency.retention=59m"), Ledger.class))
-                .hasMessageContaining("'ordinary' (Ledger.ordinary) would forget its messages after PT59M")
+                .rootCause()
+                .hasMessageContaining("Ledger.ordinary")
+                .hasMessageContaining("remembered for 59m, but 1h is the least")
                 .hasMessageContaining("Raise idempotency.retention");
     }
 
     @Test
     void twoRetentionsForOneConsumerFailTheStart() {
         assertThatThrownBy(() -> start(List.of(), TwoMinds.class))
+                .rootCause()
                 .hasMessageContaining("'two-minds'")
                 .hasMessageContaining("PT24H")
                 .hasMessageContaining("PT48H");

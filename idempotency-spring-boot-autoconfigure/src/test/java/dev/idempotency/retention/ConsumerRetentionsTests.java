@@ -1,7 +1,6 @@
 package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -28,16 +27,6 @@ class ConsumerRetentionsTests {
         this.retentions.observe(consumer("billing", Duration.ofDays(7)));
         this.retentions.observe(consumer("billing", Duration.ofDays(1)));
         assertThat(this.retentions.byConsumer()).containsEntry("billing", Duration.ofDays(7));
-    }
-
-    @Test
-    void lessThanAnHourIsRefusedWithAReasonAndARemedy() {
-        assertThatIllegalStateException()
-                .isThrownBy(() -> this.retentions.observe(consumer("billing", Duration.ofMinutes(59))))
-                .withMessageContaining("'billing' (Orders.on)")
-                .withMessageContaining("PT59M")
-                .withMessageContaining("retries")
-                .withMessageContaining("Raise idempotency.retention");
     }
 
     private static ConsumerDescription consumer(String name, Duration retention) {
