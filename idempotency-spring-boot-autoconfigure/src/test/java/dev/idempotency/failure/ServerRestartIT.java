@@ -71,8 +71,10 @@ class ServerRestartIT {
             this.postgres.startAgain();
             send(app, 100);
             this.broker.kill();
-            send(app, 50);
+            // A producer that has forgotten the topic's metadata blocks until there is a broker again.
+            CompletableFuture<Void> meanwhile = CompletableFuture.runAsync(() -> send(app, 50));
             this.broker.startAgain();
+            meanwhile.get(120, TimeUnit.SECONDS);
             send(app, 50);
             CompletableFuture.allOf(this.sends.toArray(CompletableFuture[]::new))
                     .get(120, TimeUnit.SECONDS);
