@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.failure.Outages;
 import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Schema;
@@ -20,14 +21,14 @@ import org.springframework.context.annotation.Bean;
         beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({Health.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean(LastCleanup.class)
+@ConditionalOnBean({LastCleanup.class, Outages.class})
 @ConditionalOnEnabledHealthIndicator("idempotency")
 public final class IdempotencyHealthAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
     IdempotencyHealthIndicator idempotencyHealthIndicator(
-            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup) {
-        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup);
+            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup, Outages outages) {
+        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup, outages);
     }
 }

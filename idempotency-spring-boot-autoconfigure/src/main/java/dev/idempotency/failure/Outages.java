@@ -2,13 +2,14 @@ package dev.idempotency.failure;
 
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Knows which consumers wait for the database. It hears of commits, by which an outage is known to be over. */
+/** Knows which consumers wait for the database. It hears of commits and duplicates, by which an outage is known to be over. */
 public final class Outages implements IdempotencyObserver {
 
     private final FailureClassifier classifier;
@@ -41,6 +42,11 @@ public final class Outages implements IdempotencyObserver {
 
             @Override
             public void committed(long nanos) {
+                outage.overcome();
+            }
+
+            @Override
+            public void duplicate(Duplicate duplicate) {
                 outage.overcome();
             }
         };

@@ -35,6 +35,7 @@ class ObservabilityAutoConfigurationTests {
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     IdempotencyAutoConfiguration.class,
+                    IdempotencyFailureAutoConfiguration.class,
                     IdempotencyEndpointAutoConfiguration.class,
                     IdempotencyHealthAutoConfiguration.class,
                     IdempotencyMetricsAutoConfiguration.class,

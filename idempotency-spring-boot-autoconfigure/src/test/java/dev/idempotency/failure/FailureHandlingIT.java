@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
@@ -36,6 +37,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -246,6 +249,9 @@ class FailureHandlingIT {
             assertThat(this.app.bean(Outages.class).current())
                     .extracting(ConsumerOutage::consumer)
                     .containsExactly(kind);
+            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=" + kind);
             this.database.comeBack();
             awaitCaughtUp(kind);
             await().atMost(Duration.ofSeconds(30)).until(() -> meter(FailureMeters.OUTAGE, kind) == 0);
