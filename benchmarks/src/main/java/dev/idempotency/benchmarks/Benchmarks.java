@@ -4,7 +4,7 @@ import dev.idempotency.benchmarks.interceptor.InterceptorAlone;
 import dev.idempotency.benchmarks.report.Report;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.benchmarks.scenario.BatchListeners;
-import dev.idempotency.benchmarks.scenario.Cleanup;
+import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
 import dev.idempotency.benchmarks.scenario.Latency;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
@@ -83,7 +83,7 @@ public final class Benchmarks {
         scenarios.put(2, new BatchListeners());
         scenarios.put(3, new DuplicatesOnly());
         scenarios.put(4, new TableSize());
-        scenarios.put(5, new Cleanup());
+        scenarios.put(5, new CleanupWhileConsuming());
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
         scenarios.put(8, new StartUp());

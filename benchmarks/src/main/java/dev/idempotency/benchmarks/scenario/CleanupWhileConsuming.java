@@ -6,6 +6,8 @@ import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.benchmarks.report.Spread;
 import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupRun;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,19 +17,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * Consumption while old messages are removed, compared with the same table left alone. The removal is over in its own
  * time; how much of the consumption it accompanied is told.
  */
-public final class Cleanup implements Scenario {
+public final class CleanupWhileConsuming implements Scenario {
 
     private static final String DISTURBED = "`@IdempotentListener`, during the cleanup";
     private static final String UNDISTURBED = "`@IdempotentListener`, without";
 
-    /** In small transactions, so that no claim waits for long. */
-    private static final String REMOVE = """
-            delete from idempotency_processed
-            where ctid = any (array(
-                select ctid from idempotency_processed
-                where consumer_id = ? and processed_at < current_timestamp - interval '7 days'
-                order by processed_at
-                limit 1000))
+    /** What is old is so by the consumer's last activity. */
+    private static final String BE_ACTIVE = """
+            insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition, record_offset)
+            values (?, 'activity', 'benchmark', 0, 0)
             """;
 
     @Override
@@ -50,7 +48,7 @@ public final class Cleanup implements Scenario {
             Lane disturbed = new Lane(DISTURBED, () -> {
                 refill(contender, jdbc, old);
                 CompletableFuture<Double> removal =
-                        CompletableFuture.supplyAsync(() -> remove(jdbc, contender.listener(), old));
+                        CompletableFuture.supplyAsync(() -> remove(application.bean(Cleanup.class), old));
                 long start = System.nanoTime();
                 double rate =
                         application.consume(contender.listener(), messages).recordsPerSecond();
@@ -83,15 +81,21 @@ public final class Cleanup implements Scenario {
     private static void refill(Contender contender, JdbcTemplate jdbc, int old) {
         contender.forgetAll(jdbc);
         FilledTables.fillApplications(jdbc, old, contender.listener());
+        jdbc.update(BE_ACTIVE, contender.listener());
     }
 
     /** Removes all old messages, and says how many seconds that took. */
-    private static double remove(JdbcTemplate jdbc, String consumer, int expected) {
+    private static double remove(Cleanup cleanup, int expected) {
         long start = System.nanoTime();
-        int removed = 0;
-        for (int last = -1; last != 0; removed += last) {
-            last = jdbc.update(REMOVE, consumer);
-        }
+        long removed = 0;
+        CleanupRun run;
+        do {
+            run = cleanup.run();
+            if (run.failure() != null) {
+                throw run.failure();
+            }
+            removed += run.deleted();
+        } while (!run.drained());
         if (removed != expected) {
             throw new IllegalStateException("%d rows were removed, not %d".formatted(removed, expected));
         }
