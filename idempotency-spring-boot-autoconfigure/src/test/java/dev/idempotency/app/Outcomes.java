@@ -17,12 +17,18 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     public final List<MessageId> processed = new CopyOnWriteArrayList<>();
     public final List<Duplicate> duplicates = new CopyOnWriteArrayList<>();
     public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
+    public final List<RuntimeException> failedClaims = new CopyOnWriteArrayList<>();
     public final AtomicInteger failed = new AtomicInteger();
 
     @Override
     public ConsumerObserver observe(ConsumerDescription consumer) {
         this.consumers.add(consumer);
         return this;
+    }
+
+    @Override
+    public void claimFailed(RuntimeException reason, long nanos) {
+        this.failedClaims.add(reason);
     }
 
     @Override
