@@ -29,8 +29,9 @@ public @interface IdempotentListener {
 
     /**
      * Name under which processed messages are recorded. Two listeners with different names each process the same
-     * message once. Placeholders are resolved. Default: {@code <group id>/<Class>.<method>}, which changes when the
-     * method is renamed; name the consumer to be free to rename.
+     * message once. Placeholders are resolved. Default: {@code <group id>/<Class>.<method>}, or for a class
+     * of handlers {@code <group id>/<Class>}, which changes when these are renamed; name the consumer to be free to
+     * rename.
      */
     @AliasFor("value")
     String consumer() default "";
@@ -46,7 +47,7 @@ public @interface IdempotentListener {
 
     /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
-     * listener's {@code @Transactional}, or else the application's only one.
+     * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */
     String transactionManager() default "";
 
@@ -56,6 +57,6 @@ public @interface IdempotentListener {
      */
     String retention() default "";
 
-    /** Whether the message itself is kept in the inbox. */
+    /** Reserved for keeping the message itself: accepted, but without effect yet. */
     boolean inbox() default false;
 }
