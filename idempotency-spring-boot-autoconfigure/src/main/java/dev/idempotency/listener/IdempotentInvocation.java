@@ -47,7 +47,11 @@ final class IdempotentInvocation {
         // What stands before the unusable record is done first, so that the error handler recovers that one alone.
         ConsumerRecord<?, ?> culprit = records.get(this.candidates.size());
         if (!this.candidates.isEmpty()) {
-            settle(this.candidates.size());
+            Object result = settle(this.candidates.size());
+            if (this.delivery.isNacked()) {
+                // It was rolled back: naming the culprit would have the error handler commit its offsets.
+                return result;
+            }
         }
         throw BatchFailure.at(culprit, unusable.getMessage(), unusable);
     }
