@@ -107,7 +107,10 @@ final class IdempotentInvocation {
                 throw BatchFailure.at(this.delivery.records().get(i), ex.getMessage(), ex);
             }
             if (this.delivery.isNacked()) {
-                break;
+                throw BatchFailure.at(
+                        this.delivery.records().get(i),
+                        "The listener called nack() while its batch was taken apart",
+                        null);
             }
         }
         return result;

@@ -25,6 +25,16 @@ class NackedBatchIT extends OneBatchTest {
         }
     }
 
+    @Test
+    void aNegativeAcknowledgmentWhileABatchIsTakenApartConcernsItsRecordAlone() {
+        try (TestApplication app = startWith(
+                List.of("spring.kafka.listener.ack-mode=manual"), FailsThenNacks.class, "1:a", "2:b", "3:c", "4:d")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c", "d");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
     @Import(Effects.class)
     static class NacksOnce {
 
@@ -41,6 +51,32 @@ class NackedBatchIT extends OneBatchTest {
             payloads.forEach(this.effects::happen);
             if (this.calls.incrementAndGet() == 1) {
                 acknowledgment.nack(0, Duration.ofMillis(10));
+            } else {
+                acknowledgment.acknowledge();
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    static class FailsThenNacks {
+
+        private final AtomicInteger calls = new AtomicInteger();
+        private final AtomicInteger nacks = new AtomicInteger();
+        private final Effects effects;
+
+        FailsThenNacks(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            payloads.forEach(this.effects::happen);
+            if (this.calls.incrementAndGet() == 1) {
+                throw new IllegalStateException("the first time");
+            }
+            if (payloads.contains("c") && this.nacks.incrementAndGet() <= 6) {
+                acknowledgment.nack(payloads.indexOf("c"), Duration.ofMillis(10));
             } else {
                 acknowledgment.acknowledge();
             }
