@@ -72,7 +72,7 @@ final class IdempotentInvocation {
                                 .ids()
                                 .resolve(this.definition.arguments().view(this.delivery, i, arguments)),
                         RecordCoordinates.original(records.get(i))));
-            } catch (UnusableKeyException ex) {
+            } catch (RuntimeException ex) {
                 return ex;
             }
         }
