@@ -50,7 +50,8 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ReplyCheck(),
                         new ErrorHandlingCheck(),
                         new RetentionCheck(beanFactory, this::listeners),
-                        new BatchToRecordCheck());
+                        new BatchToRecordCheck(),
+                        new BatchSignatureCheck());
     }
 
     /** Before anything else that has a life cycle, containers above all. */
