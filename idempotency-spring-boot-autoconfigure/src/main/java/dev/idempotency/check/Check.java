@@ -111,6 +111,12 @@ public enum Check {
     /** A batch is turned into something that its duplicates cannot be taken out of. */
     BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
 
+    /** A listener with retry topics is created when others run already. */
+    LATE_RETRY_TOPIC(
+            Level.FAIL,
+            "Its error handler is set when nothing can stand before it any more: while the database is away, messages"
+                    + " would go to the retry topics and be dead-lettered."),
+
     /** The retention is none. */
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
 

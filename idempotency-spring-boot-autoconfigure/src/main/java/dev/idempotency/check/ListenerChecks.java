@@ -23,6 +23,8 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerChecks.class);
 
+    private static final ListenerCheck LATE_RETRY_TOPIC = new LateRetryTopicCheck();
+
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitions> definitions;
     private final CheckPolicy policy;
@@ -87,6 +89,9 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         }
         Findings findings = new Findings(this.beanFactory, this.policy);
         listeners.forEach(listener -> check(listener, findings));
+        if (this.policy.mode() != CheckMode.OFF) {
+            listeners.forEach(listener -> LATE_RETRY_TOPIC.check(listener, findings));
+        }
         findings.report();
         if (this.policy.mode() != CheckMode.OFF) {
             this.brokerChecks.start(listeners);
