@@ -108,6 +108,15 @@ public enum Check {
     /** A batch is handed to the listener one by one. */
     BATCH_TO_RECORD(Level.FAIL, "The records of one batch cannot be told apart: only its first call would be claimed."),
 
+    /** A batch is turned into something that its duplicates cannot be taken out of. */
+    BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
+
+    /** A listener with retry topics is created when others run already. */
+    LATE_RETRY_TOPIC(
+            Level.FAIL,
+            "Its error handler is set when nothing can stand before it any more: while the database is away, messages"
+                    + " would go to the retry topics and be dead-lettered."),
+
     /** The retention is none. */
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
 

@@ -23,6 +23,8 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerChecks.class);
 
+    private static final ListenerCheck LATE_RETRY_TOPIC = new LateRetryTopicCheck();
+
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitions> definitions;
     private final CheckPolicy policy;
@@ -50,7 +52,8 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ReplyCheck(),
                         new ErrorHandlingCheck(),
                         new RetentionCheck(beanFactory, this::listeners),
-                        new BatchToRecordCheck());
+                        new BatchToRecordCheck(),
+                        new BatchSignatureCheck());
     }
 
     /** Before anything else that has a life cycle, containers above all. */
@@ -86,6 +89,9 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         }
         Findings findings = new Findings(this.beanFactory, this.policy);
         listeners.forEach(listener -> check(listener, findings));
+        if (this.policy.mode() != CheckMode.OFF) {
+            listeners.forEach(listener -> LATE_RETRY_TOPIC.check(listener, findings));
+        }
         findings.report();
         if (this.policy.mode() != CheckMode.OFF) {
             this.brokerChecks.start(listeners);

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,6 +44,9 @@ final class BatchArguments {
         if (argument instanceof List<?> list && list.size() == this.records.size()) {
             return filterList(list);
         }
+        if (argument instanceof Object[] array && array.length == this.records.size()) {
+            return filterArray(array);
+        }
         if (argument instanceof ConsumerRecords<?, ?> consumerRecords) {
             return filterRecords(consumerRecords);
         }
@@ -63,6 +67,14 @@ final class BatchArguments {
         List<@Nullable Object> kept = new ArrayList<>(this.positions.length);
         for (int position : this.positions) {
             kept.add(list.get(position));
+        }
+        return kept;
+    }
+
+    private @Nullable Object[] filterArray(@Nullable Object[] array) {
+        @Nullable Object[] kept = Arrays.copyOf(array, this.positions.length);
+        for (int i = 0; i < kept.length; i++) {
+            kept[i] = array[this.positions[i]];
         }
         return kept;
     }

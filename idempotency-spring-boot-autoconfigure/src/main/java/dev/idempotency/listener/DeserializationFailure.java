@@ -9,8 +9,9 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.kafka.support.serializer.SerializationUtils;
 
 /**
- * Finds what an {@code ErrorHandlingDeserializer} could not read. A record listener's container does so itself; a batch
- * listener would be called with {@code null}, as for a tombstone.
+ * Finds what an {@code ErrorHandlingDeserializer} could not read, and what the message converter of a batch could not
+ * convert. A record listener's container does so itself; a batch listener would be called with {@code null}, as for a
+ * tombstone.
  */
 final class DeserializationFailure {
 
@@ -19,10 +20,8 @@ final class DeserializationFailure {
     private DeserializationFailure() {}
 
     static @Nullable DeserializationException find(ConsumerRecord<?, ?> record) {
-        DeserializationException ofValue = (record.value() == null)
-                ? SerializationUtils.getExceptionFromHeader(
-                        record, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER, logger)
-                : null;
+        DeserializationException ofValue = SerializationUtils.getExceptionFromHeader(
+                record, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER, logger);
         if (ofValue != null || record.key() != null) {
             return ofValue;
         }

@@ -47,7 +47,11 @@ final class IdempotentInvocation {
         // What stands before the unusable record is done first, so that the error handler recovers that one alone.
         ConsumerRecord<?, ?> culprit = records.get(this.candidates.size());
         if (!this.candidates.isEmpty()) {
-            settle(this.candidates.size());
+            Object result = settle(this.candidates.size());
+            if (this.delivery.isNacked()) {
+                // It was rolled back: naming the culprit would have the error handler commit its offsets.
+                return result;
+            }
         }
         throw BatchFailure.at(culprit, unusable.getMessage(), unusable);
     }
@@ -68,7 +72,7 @@ final class IdempotentInvocation {
                                 .ids()
                                 .resolve(this.definition.arguments().view(this.delivery, i, arguments)),
                         RecordCoordinates.original(records.get(i))));
-            } catch (UnusableKeyException ex) {
+            } catch (RuntimeException ex) {
                 return ex;
             }
         }
@@ -103,7 +107,10 @@ final class IdempotentInvocation {
                 throw BatchFailure.at(this.delivery.records().get(i), ex.getMessage(), ex);
             }
             if (this.delivery.isNacked()) {
-                break;
+                throw BatchFailure.at(
+                        this.delivery.records().get(i),
+                        "The listener called nack() while its batch was taken apart",
+                        null);
             }
         }
         return result;

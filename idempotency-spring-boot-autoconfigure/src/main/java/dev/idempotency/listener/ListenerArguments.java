@@ -94,6 +94,10 @@ final class ListenerArguments {
                             && list.size() == delivery.records().size()) {
                         return list.get(position);
                     }
+                    if (content instanceof Object[] array
+                            && array.length == delivery.records().size()) {
+                        return array[position];
+                    }
                 }
                 return argument;
             }
