@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Who may enter: the answer to a claim, as a value.
  *
  * @param positions positions of the messages that the listener is called with, in order
- * @param duplicates those that it is not called with, where somebody wants to know of them
+ * @param duplicates those that it is not called with
  */
 record Admission(int[] positions, List<Duplicate> duplicates) {
 
@@ -33,27 +33,21 @@ record Admission(int[] positions, List<Duplicate> duplicates) {
         return this.positions.length == 0;
     }
 
-    /**
-     * Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates.
-     *
-     * @param explain whether somebody wants to know of the duplicates, which costs a query
-     */
-    static Admission request(List<Candidate> candidates, ProcessedMessageStore store, boolean explain) {
-        return (candidates.size() == 1)
-                ? requestOne(candidates.get(0), store, explain)
-                : requestMany(candidates, store, explain);
+    /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
+    static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
+        return (candidates.size() == 1) ? requestOne(candidates.get(0), store) : requestMany(candidates, store);
     }
 
-    private static Admission requestOne(Candidate candidate, ProcessedMessageStore store, boolean explain) {
+    private static Admission requestOne(Candidate candidate, ProcessedMessageStore store) {
         MessageId id = candidate.id();
         if (id == null
                 || !store.claim(List.of(new Claim(id, candidate.coordinates()))).isEmpty()) {
             return new Admission(new int[] {0}, List.of());
         }
-        return new Admission(new int[0], explain ? duplicates(List.of(candidate), Set.of(), store) : List.of());
+        return new Admission(new int[0], duplicates(List.of(candidate), Set.of(), store));
     }
 
-    private static Admission requestMany(List<Candidate> candidates, ProcessedMessageStore store, boolean explain) {
+    private static Admission requestMany(List<Candidate> candidates, ProcessedMessageStore store) {
         int size = candidates.size();
         Set<MessageId> ids = new HashSet<>(size * 2);
         BitSet mayEnter = new BitSet(size);
@@ -75,7 +69,7 @@ record Admission(int[] positions, List<Duplicate> duplicates) {
             }
         }
         int[] positions = mayEnter.stream().toArray();
-        if (positions.length == size || !explain) {
+        if (positions.length == size) {
             return new Admission(positions, List.of());
         }
         List<Candidate> refused = IntStream.range(0, size)

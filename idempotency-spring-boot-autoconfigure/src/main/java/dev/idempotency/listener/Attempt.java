@@ -87,7 +87,7 @@ final class Attempt implements ListenerTransaction.Work {
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = Admission.request(this.candidates, this.definition.store(), isHeard());
+            Admission answer = Admission.request(this.candidates, this.definition.store());
             int claimed = answer.positions().length;
             observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
@@ -95,11 +95,6 @@ final class Attempt implements ListenerTransaction.Work {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
-    }
-
-    /** Whether anybody hears what is told of duplicates. */
-    private boolean isHeard() {
-        return this.definition.observer() != ConsumerObserver.NO_OP || logger.isDebugEnabled();
     }
 
     private @Nullable Object callListener(int[] positions) throws Throwable {

@@ -16,6 +16,8 @@ import dev.idempotency.testing.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +25,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
@@ -272,6 +275,31 @@ class FailureHandlingIT {
                 .containsExactlyElementsOf(payloads);
         assertThat(TopicContents.values(deadLetterTopic(kind))).doesNotContainAnyElementsOf(payloads);
         assertThat(consumer(kind).isPauseRequested()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void anExhaustedPoolIsWaitedForAsTheDatabaseIs(String kind) throws SQLException {
+        String payload = "waits for a connection " + kind;
+        DataSource pool = this.app.bean(DataSource.class);
+        List<Connection> borrowed = new ArrayList<>();
+        try {
+            for (int i = 0; i < 5; i++) {
+                borrowed.add(pool.getConnection());
+            }
+            send(kind, payload);
+            double retries = meter(FailureMeters.RETRIES, kind);
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> meter(FailureMeters.RETRIES, kind) > retries + MAX_ATTEMPTS);
+            assertThat(meter(FailureMeters.OUTAGE, kind)).isOne();
+        } finally {
+            for (Connection connection : borrowed) {
+                connection.close();
+            }
+        }
+        awaitCaughtUp(kind);
+        assertThat(effects(payload)).isOne();
+        assertThat(TopicContents.values(deadLetterTopic(kind))).doesNotContain(payload);
     }
 
     @ParameterizedTest

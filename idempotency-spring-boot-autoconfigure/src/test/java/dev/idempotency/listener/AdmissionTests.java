@@ -27,35 +27,33 @@ class AdmissionTests {
 
     @Test
     void aNewMessageEnters() {
-        Admission admission = request(true, candidate("a", 0));
+        Admission admission = request(candidate("a", 0));
         assertThat(admission.positions()).containsExactly(0);
         assertThat(admission.duplicates()).isEmpty();
     }
 
     @Test
     void aMessageWithoutAnIdEntersUnclaimed() {
-        assertThat(request(true, candidate(null, 0)).positions()).containsExactly(0);
-        assertThat(request(true, candidate(null, 0), candidate(null, 1)).positions())
-                .containsExactly(0, 1);
+        assertThat(request(candidate(null, 0)).positions()).containsExactly(0);
+        assertThat(request(candidate(null, 0), candidate(null, 1)).positions()).containsExactly(0, 1);
         assertThat(this.store.processed).isEmpty();
     }
 
     @Test
     void aKnownMessageDoesNotEnterAndIsToldApartByItsCoordinates() {
-        request(true, candidate("a", 0));
-        Admission redelivered = request(true, candidate("a", 0));
+        request(candidate("a", 0));
+        Admission redelivered = request(candidate("a", 0));
         assertThat(redelivered.isEmpty()).isTrue();
         assertThat(redelivered.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REDELIVERY);
-        assertThat(request(true, candidate("a", 7)).duplicates())
+        assertThat(request(candidate("a", 7)).duplicates())
                 .extracting(Duplicate::kind)
                 .containsExactly(DuplicateKind.REPUBLICATION);
     }
 
     @Test
     void ofABatchTheNewOnesEnterOnceAndInOrder() {
-        request(true, candidate("known", 0));
+        request(candidate("known", 0));
         Admission admission = request(
-                true,
                 candidate("b", 1),
                 candidate("known", 0),
                 candidate(null, 2),
@@ -72,19 +70,16 @@ class AdmissionTests {
     }
 
     @Test
-    void duplicatesAreLookedUpOnlyWhereSomebodyWantsToKnow() {
-        request(false, candidate("a", 0), candidate("b", 1));
-        assertThat(request(false, candidate("a", 0)).isEmpty()).isTrue();
-        assertThat(request(false, candidate("a", 0), candidate("c", 2)).positions())
-                .containsExactly(1);
+    void theStoreIsAskedForOriginalsOnlyIfThereAreDuplicates() {
+        request(candidate("a", 0), candidate("b", 1));
         assertThat(this.store.lookUps).isZero();
-        request(true, candidate("a", 0));
-        request(true, candidate("a", 0), candidate("b", 1));
+        request(candidate("a", 0));
+        request(candidate("a", 0), candidate("b", 1));
         assertThat(this.store.lookUps).isEqualTo(2);
     }
 
-    private Admission request(boolean explain, Candidate... candidates) {
-        return Admission.request(List.of(candidates), this.store, explain);
+    private Admission request(Candidate... candidates) {
+        return Admission.request(List.of(candidates), this.store);
     }
 
     private static Candidate candidate(@Nullable String id, long offset) {
