@@ -4,20 +4,32 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.transaction.annotation.Transactional;
 
-/** A transactional listener that does its work however often a message comes. */
+/**
+ * A transactional listener that does its work however often a message comes; and the same once more, whose ratio to the
+ * first would be 1 if nothing disturbed the measurement.
+ */
 class RawListener {
 
     static final String ID = "raw";
+    static final String AGAIN = "raw-again";
 
     private final Effects effects;
+    private final Effects again;
 
     RawListener(JdbcTemplate jdbc) {
         this.effects = new Effects(jdbc, ID);
+        this.again = new Effects(jdbc, AGAIN);
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}")
     @Transactional
     void on(String payload) {
         this.effects.happen(payload);
+    }
+
+    @KafkaListener(id = AGAIN, topics = "${benchmark.topic}")
+    @Transactional
+    void again(String payload) {
+        this.again.happen(payload);
     }
 }

@@ -7,6 +7,15 @@ public final class RecordContenders {
 
     public static final Contender RAW = Contender.raw("raw, without deduplication", RawListener.ID, RawListener.class);
 
+    private static final Contender RAW_AGAIN =
+            Contender.raw("raw, a second time", RawListener.AGAIN, RawListener.class);
+
+    private static final Contender ONE_INSERT_MORE = Contender.deduplicating(
+            "one insert more, by hand",
+            OneInsertMoreListener.ID,
+            OneInsertMoreListener.TABLE,
+            OneInsertMoreListener.class);
+
     public static final Contender IDEMPOTENT = Contender.deduplicating(
             "`@IdempotentListener`",
             IdempotentRecordListener.ID,
@@ -36,8 +45,9 @@ public final class RecordContenders {
 
     private RecordContenders() {}
 
+    /** The second raw one shows how far the ratios of a run can be trusted, and the one insert more what is possible. */
     public static List<Contender> all() {
-        return List.of(RAW, IDEMPOTENT, HAND_WRITTEN, SPRING_INTEGRATION, CAMEL, EVENTUATE);
+        return List.of(RAW, RAW_AGAIN, ONE_INSERT_MORE, IDEMPOTENT, HAND_WRITTEN, SPRING_INTEGRATION, CAMEL, EVENTUATE);
     }
 
     /** Without the peers. */

@@ -22,22 +22,14 @@ public final class BatchListeners implements Scenario {
         int messages = setting.sizes().batchMessages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            List<Lane> lanes = contenders.stream()
-                    .map(contender -> Lane.ofNewMessages(application, contender, messages))
-                    .toList();
-            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            Standings standings = Contest.ofNewMessages(application, contenders, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
             pairs.forEach((raw, idempotent) -> {
                 rows.add(standings.row(raw.name(), raw.name()));
                 rows.add(standings.row(idempotent.name(), raw.name()));
             });
             return new ResultTable(
-                    "Batch listeners",
-                    setting.describe("%,d messages a round, %d interleaved rounds"
-                            .formatted(messages, setting.sizes().rounds())),
-                    Standings.COLUMNS,
-                    rows,
-                    standings.rates());
+                    "Batch listeners", setting.describeRounds(messages), Standings.COLUMNS, rows, standings.rates());
         }
     }
 }

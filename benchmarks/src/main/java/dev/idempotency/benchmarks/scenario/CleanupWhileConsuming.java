@@ -1,26 +1,32 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
 import dev.idempotency.benchmarks.contender.RecordContenders;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.report.Spread;
 import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import dev.idempotency.benchmarks.stage.Turns;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Consumption while old messages are removed, compared with the same table left alone. The removal is over in its own
- * time; how much of the consumption it accompanied is told.
+ * Consumption while the cleanup removes old messages, compared with the same table left alone for a moment: the cleanup
+ * works in every other turn, until it has removed all there is to be removed.
  */
 public final class CleanupWhileConsuming implements Scenario {
 
     private static final String DISTURBED = "`@IdempotentListener`, during the cleanup";
     private static final String UNDISTURBED = "`@IdempotentListener`, without";
+
+    /** Few, so that the cleanup is over soon after its turn. */
+    private static final int ROWS_PER_RUN = 5_000;
 
     /** What is old is so by the consumer's last activity. */
     private static final String BE_ACTIVE = """
@@ -30,75 +36,107 @@ public final class CleanupWhileConsuming implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Contender contender = RecordContenders.IDEMPOTENT;
-        int messages = setting.sizes().messages();
-        int old = setting.sizes().cleanupRows();
-        List<Double> removalRates = new ArrayList<>();
-        List<Double> accompanied = new ArrayList<>();
-        try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contenders.classes(RecordContenders.ours()))) {
+        String listener = RecordContenders.IDEMPOTENT.listener();
+        Sizes sizes = setting.sizes();
+        int messages = sizes.messages();
+        // More than a turn for every batch of the cleanup is never needed.
+        int turnsAtMost = 2 * (sizes.warmUps() + 1 + sizes.cleanupRows() / ROWS_PER_RUN + 1);
+        int supply = turnsAtMost * messages + Sizes.LEFT_OVER;
+        List<Double> undisturbed = new ArrayList<>();
+        List<Double> disturbed = new ArrayList<>();
+        try (BenchmarkApplication application = BenchmarkApplication.start(
+                setting.database(),
+                Contenders.classes(RecordContenders.ours()),
+                "idempotency.cleanup.rows-per-run=" + ROWS_PER_RUN)) {
             JdbcTemplate jdbc = application.jdbc();
-            Lane undisturbed = new Lane(UNDISTURBED, () -> {
-                refill(contender, jdbc, old);
-                double rate =
-                        application.consume(contender.listener(), messages).recordsPerSecond();
-                contender.checkEffects(jdbc, messages);
-                return rate;
-            });
-            Lane disturbed = new Lane(DISTURBED, () -> {
-                refill(contender, jdbc, old);
-                CompletableFuture<Double> removal =
-                        CompletableFuture.supplyAsync(() -> remove(application.bean(Cleanup.class), old));
-                long start = System.nanoTime();
-                double rate =
-                        application.consume(contender.listener(), messages).recordsPerSecond();
-                double seconds = (System.nanoTime() - start) / 1e9;
-                double removalSeconds = removal.join();
-                contender.checkEffects(jdbc, messages);
-                removalRates.add(old / removalSeconds);
-                accompanied.add(Math.min(1, removalSeconds / seconds) * 100);
-                return rate;
-            });
-            Standings standings =
-                    Race.run(List.of(undisturbed, disturbed), setting.sizes(), () -> application.publish(messages));
+            RecordContenders.IDEMPOTENT.forgetAll(jdbc);
+            FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
+            jdbc.update(BE_ACTIVE, listener);
+            application.publish(supply);
+            Removal removal = new Removal(application.bean(Cleanup.class));
+            try (Turns turns = application.takeTurns(List.of(listener), supply)) {
+                for (int i = 0; i < 2 * sizes.warmUps(); i++) {
+                    turns.give(listener, messages);
+                }
+                while (!removal.isComplete()) {
+                    undisturbed.add(turns.give(listener, messages).recordsPerSecond());
+                    disturbed.add(
+                            removal.during(() -> turns.give(listener, messages).recordsPerSecond()));
+                }
+                RecordContenders.IDEMPOTENT.checkEffects(jdbc, turns.total(listener));
+            }
+            removal.check(sizes.cleanupRows());
+            Map<String, List<Double>> rates = new LinkedHashMap<>();
+            rates.put(UNDISTURBED, undisturbed);
+            rates.put(DISTURBED, disturbed);
+            Standings standings = new Standings(rates, Map.of());
             List<List<Cell>> rows = new ArrayList<>(standings.rowsComparedWith(UNDISTURBED));
             rows.add(List.of(
-                    Cell.of("rows removed, of %,d".formatted(old)),
+                    Cell.of("rows removed, of %,d".formatted(sizes.cleanupRows())),
                     Cell.none(),
                     Cell.none(),
-                    Cell.median(Spread.of(removalRates), 0)));
+                    Cell.of(removal.rowsPerSecond(), 0)));
             return new ResultTable(
                     "Cleanup while consuming",
-                    setting.describeRounds()
-                            + " The cleanup ran during %.0f %% of the consumption."
-                                    .formatted(Spread.of(accompanied).median()),
+                    setting.describe(
+                            "%,d messages a turn; the cleanup, in transactions of 1 000 rows, worked in %d of %d"
+                                    .formatted(messages, disturbed.size(), 2 * disturbed.size())),
                     Standings.COLUMNS,
                     rows,
-                    standings.rates());
+                    rates);
         }
     }
 
-    private static void refill(Contender contender, JdbcTemplate jdbc, int old) {
-        contender.forgetAll(jdbc);
-        FilledTables.fillApplications(jdbc, old, contender.listener());
-        jdbc.update(BE_ACTIVE, contender.listener());
-    }
+    /** A cleanup that works from time to time. */
+    private static final class Removal {
 
-    /** Removes all old messages, and says how many seconds that took. */
-    private static double remove(Cleanup cleanup, int expected) {
-        long start = System.nanoTime();
-        long removed = 0;
-        CleanupRun run;
-        do {
-            run = cleanup.run();
+        private final Cleanup cleanup;
+        private long rows;
+        private double seconds;
+        private volatile boolean complete;
+
+        Removal(Cleanup cleanup) {
+            this.cleanup = cleanup;
+        }
+
+        /** Works as long as the measurement takes, or until nothing is left. */
+        double during(Supplier<Double> measurement) {
+            AtomicBoolean measuring = new AtomicBoolean(true);
+            CompletableFuture<Void> work = CompletableFuture.runAsync(() -> {
+                while (measuring.get() && !this.complete) {
+                    work();
+                }
+            });
+            try {
+                return measurement.get();
+            } finally {
+                measuring.set(false);
+                work.join();
+            }
+        }
+
+        private void work() {
+            CleanupRun run = this.cleanup.run();
             if (run.failure() != null) {
                 throw run.failure();
             }
-            removed += run.deleted();
-        } while (!run.drained());
-        if (removed != expected) {
-            throw new IllegalStateException("%d rows were removed, not %d".formatted(removed, expected));
+            this.rows += run.deleted();
+            this.seconds += run.duration().toNanos() / 1e9;
+            this.complete = run.drained();
         }
-        return (System.nanoTime() - start) / 1e9;
+
+        boolean isComplete() {
+            return this.complete;
+        }
+
+        double rowsPerSecond() {
+            return this.rows / this.seconds;
+        }
+
+        void check(int expected) {
+            if (this.rows != expected) {
+                throw new IllegalStateException("%d rows were removed, not %d".formatted(this.rows, expected));
+            }
+        }
     }
 }

@@ -21,27 +21,13 @@ public final class DuplicatesOnly implements Scenario {
         int messages = setting.sizes().messages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            List<Lane> lanes = contenders.stream()
-                    .map(contender -> lane(application, contender, messages))
-                    .toList();
-            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            Standings standings = Contest.ofDuplicates(application, contenders, setting.sizes(), messages);
             return new ResultTable(
                     "Duplicates only, after a rewind",
-                    setting.describeRounds(),
+                    setting.describeRounds(messages),
                     Standings.COLUMNS,
                     standings.rowsComparedWith(RecordContenders.RAW.name()),
                     standings.rates());
         }
-    }
-
-    private static Lane lane(BenchmarkApplication application, Contender contender, int messages) {
-        return new Lane(contender.name(), () -> {
-            contender.forgetAll(application.jdbc());
-            application.consume(contender.listener(), messages);
-            contender.forgetEffects(application.jdbc());
-            double rate = application.consume(contender.listener(), messages).recordsPerSecond();
-            contender.checkEffects(application.jdbc(), contender.deduplicates() ? 0 : messages);
-            return rate;
-        });
     }
 }

@@ -1,8 +1,5 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
-
 /**
  * One of several measurements that take turns.
  *
@@ -16,15 +13,5 @@ record Lane(String name, Heat heat) {
     interface Heat {
 
         double run();
-    }
-
-    /** A contender that has never seen the messages applies each of them once. */
-    static Lane ofNewMessages(BenchmarkApplication application, Contender contender, int messages) {
-        return new Lane(contender.name(), () -> {
-            contender.forgetAll(application.jdbc());
-            double rate = application.consume(contender.listener(), messages).recordsPerSecond();
-            contender.checkEffects(application.jdbc(), messages);
-            return rate;
-        });
     }
 }

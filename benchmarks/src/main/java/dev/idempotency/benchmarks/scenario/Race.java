@@ -21,12 +21,12 @@ final class Race {
         lanes.forEach(lane -> this.rates.put(lane.name(), new ArrayList<>()));
     }
 
-    /** Runs all rounds; {@code beforeRound} provides what all lanes consume. */
-    static Standings run(List<Lane> lanes, Sizes sizes, Runnable beforeRound) {
+    /** Runs all rounds; {@code afterRound} checks what the lanes have done in each. */
+    static Standings run(List<Lane> lanes, Sizes sizes, Runnable afterRound) {
         Race race = new Race(lanes);
         for (int round = 0; round < sizes.warmUps() + sizes.rounds(); round++) {
-            beforeRound.run();
             race.round(round, round >= sizes.warmUps());
+            afterRound.run();
         }
         return new Standings(race.rates, race.failures);
     }

@@ -15,13 +15,10 @@ public final class RecordListeners implements Scenario {
         int messages = setting.sizes().messages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            List<Lane> lanes = contenders.stream()
-                    .map(contender -> Lane.ofNewMessages(application, contender, messages))
-                    .toList();
-            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
+            Standings standings = Contest.ofNewMessages(application, contenders, setting.sizes(), messages);
             return new ResultTable(
                     "Record listeners",
-                    setting.describeRounds(),
+                    setting.describeRounds(messages),
                     Standings.COLUMNS,
                     standings.rowsComparedWith(RecordContenders.RAW.name()),
                     standings.rates());

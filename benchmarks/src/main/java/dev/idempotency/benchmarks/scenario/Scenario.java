@@ -22,9 +22,9 @@ public interface Scenario {
             return "PostgreSQL with %s; %s.".formatted(this.durability, more);
         }
 
-        String describeRounds() {
-            return describe("%,d messages a round, %d interleaved rounds after %d to warm up"
-                    .formatted(this.sizes.messages(), this.sizes.rounds(), this.sizes.warmUps()));
+        String describeRounds(int messages) {
+            return describe("%,d messages each in a round, %d rounds after %d to warm up"
+                    .formatted(messages, this.sizes.rounds(), this.sizes.warmUps()));
         }
     }
 }

@@ -7,8 +7,8 @@ import java.util.List;
  *
  * @param warmUps rounds whose figures are thrown away
  * @param rounds rounds that count
- * @param messages messages of a round
- * @param batchMessages messages of a round of batch listeners, which are faster
+ * @param messages messages of a turn: as many as a poll brings
+ * @param batchMessages messages of a turn of batch listeners, which are faster
  * @param tableRows rows in the table before the run
  * @param cleanupRows rows that are removed
  * @param perSecond the fixed rate for latencies
@@ -29,18 +29,28 @@ public record Sizes(
         int probeMillis) {
 
     public static final Sizes FULL =
-            new Sizes(2, 9, 5_000, 25_000, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 7, 1_000);
+            new Sizes(20, 60, 500, 5_000, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 7, 1_000);
 
-    public static final Sizes QUICK = new Sizes(1, 3, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 1, 200);
+    public static final Sizes QUICK = new Sizes(5, 10, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 1, 200);
 
     /** Enough to see that everything works, and nothing more. */
     public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), 100, 100, 1, 1, 10);
+
+    /** Messages that stay in the topic when all turns are over: a turn ends when there is one more to be delivered. */
+    static final int LEFT_OVER = 1_000;
+
+    private static final int LARGEST_BATCH = 500;
+
+    /** How many messages there must be for all turns of one listener; a turn may be longer by one batch. */
+    int supply(int messages) {
+        return (this.warmUps + this.rounds) * (messages + LARGEST_BATCH) + LEFT_OVER;
+    }
 
     public Sizes withRounds(int rounds) {
         return with(rounds, this.messages, this.batchMessages);
     }
 
-    /** That many messages a round, and as many for batch listeners. */
+    /** That many messages a turn, and as many for batch listeners. */
     public Sizes withMessages(int messages) {
         return with(this.rounds, messages, messages);
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Standings(Map<String, List<Double>> rates, Map<String, String> failures) {
 
-    static final List<String> COLUMNS = List.of("", "ratio (median)", "ratio (range)", "records/s (median)");
+    static final List<String> COLUMNS = List.of("", "ratio (median)", "95 % confidence", "records/s (median)");
 
     /** The rows of lanes that are all compared with the same one. */
     List<List<Cell>> rowsComparedWith(String baseline) {
@@ -48,7 +48,7 @@ record Standings(Map<String, List<Double>> rates, Map<String, String> failures) 
         for (int round = 0; round < own.size(); round++) {
             ratios.add(own.get(round) / others.get(round));
         }
-        return Spread.of(ratios);
+        return Spread.ofMedian(ratios);
     }
 
     private List<Double> rates(String lane) {

@@ -4,6 +4,7 @@ import dev.idempotency.benchmarks.contender.Contender;
 import dev.idempotency.benchmarks.contender.RecordContenders;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.benchmarks.stage.BenchmarkApplication;
+import dev.idempotency.benchmarks.stage.Turns;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,32 +13,38 @@ public final class TableSize implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Contender contender = RecordContenders.IDEMPOTENT;
-        int messages = setting.sizes().messages();
+        Contender raw = RecordContenders.RAW;
+        Contender idempotent = RecordContenders.IDEMPOTENT;
+        Sizes sizes = setting.sizes();
+        int messages = sizes.messages();
+        int supply = sizes.supply(messages) * sizes.tableRows().size();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), Contenders.classes(RecordContenders.ours()))) {
             FilledTables tables = new FilledTables(application.jdbc());
-            List<Lane> lanes = new ArrayList<>();
-            lanes.add(Lane.ofNewMessages(application, RecordContenders.RAW, messages));
-            for (int rows : setting.sizes().tableRows()) {
-                tables.fill(rows, contender.listener());
-                lanes.add(new Lane("`@IdempotentListener`, %,d rows before".formatted(rows), () -> {
-                    contender.forgetEffects(application.jdbc());
-                    double rate = tables.with(rows, () -> application
-                            .consume(contender.listener(), messages)
-                            .recordsPerSecond());
-                    contender.checkEffects(application.jdbc(), messages);
-                    return rate;
-                }));
+            sizes.tableRows().forEach(rows -> tables.fill(rows, idempotent.listener()));
+            RecordContenders.ours().forEach(contender -> contender.forgetAll(application.jdbc()));
+            application.publish(supply);
+            try (Turns turns = application.takeTurns(List.of(raw.listener(), idempotent.listener()), supply)) {
+                List<Lane> lanes = new ArrayList<>();
+                lanes.add(new Lane(
+                        raw.name(), () -> turns.give(raw.listener(), messages).recordsPerSecond()));
+                for (int rows : sizes.tableRows()) {
+                    lanes.add(new Lane(
+                            "`@IdempotentListener`, %,d rows before".formatted(rows),
+                            () -> tables.with(rows, () -> turns.give(idempotent.listener(), messages)
+                                    .recordsPerSecond())));
+                }
+                Standings standings = Race.run(lanes, sizes, () -> {});
+                idempotent.checkEffects(application.jdbc(), turns.total(idempotent.listener()));
+                return new ResultTable(
+                        "Rows in the table before the run",
+                        setting.describeRounds(messages),
+                        Standings.COLUMNS,
+                        standings.rowsComparedWith(raw.name()),
+                        standings.rates());
+            } finally {
+                tables.drop(sizes.tableRows());
             }
-            Standings standings = Race.run(lanes, setting.sizes(), () -> application.publish(messages));
-            tables.drop(setting.sizes().tableRows());
-            return new ResultTable(
-                    "Rows in the table before the run",
-                    setting.describeRounds(),
-                    Standings.COLUMNS,
-                    standings.rowsComparedWith(RecordContenders.RAW.name()),
-                    standings.rates());
         }
     }
 }

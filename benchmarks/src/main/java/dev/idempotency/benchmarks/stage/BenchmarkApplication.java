@@ -1,12 +1,14 @@
 package dev.idempotency.benchmarks.stage;
 
 import dev.idempotency.testing.TestKafka;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,11 +30,9 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
  * One Spring Boot application with all the listeners of a scenario, on one topic, each in a group of its own. A listener
- * runs only while it is measured.
+ * runs only while it is its turn.
  */
 public final class BenchmarkApplication implements AutoCloseable {
-
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private final ConfigurableApplicationContext context;
     private final TopicPartition partition;
@@ -46,7 +46,9 @@ public final class BenchmarkApplication implements AutoCloseable {
         this.admin = TestKafka.admin();
     }
 
-    public static BenchmarkApplication start(BenchmarkDatabase database, List<? extends Class<?>> classes) {
+    /** Starts an application with these classes and, beyond what all have, these {@code key=value} properties. */
+    public static BenchmarkApplication start(
+            BenchmarkDatabase database, List<? extends Class<?>> classes, String... more) {
         String topic = TestKafka.createTopic("benchmark", 1);
         Map<String, Object> properties = new HashMap<>();
         properties.put("benchmark.topic", topic);
@@ -65,7 +67,8 @@ public final class BenchmarkApplication implements AutoCloseable {
         SpringApplicationBuilder builder = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)
-                .properties(properties);
+                .properties(properties)
+                .properties(more);
         return new BenchmarkApplication(builder.run(), topic);
     }
 
@@ -82,29 +85,31 @@ public final class BenchmarkApplication implements AutoCloseable {
         this.workload.publish(messages);
     }
 
-    /** Lets a listener consume the last records of the topic, whether or not it has had them before. */
-    public Measurement consume(String listener, int records) {
-        moveTo(listener, endOffset() - records);
-        return measure(listener, records, () -> {});
+    /** Starts listeners before the last records of the topic, whether or not they have had them before. */
+    public Turns takeTurns(Collection<String> listeners, int records) {
+        return takeTurns(listeners, endOffset() - records);
     }
 
     /** Lets a listener consume new records while they are published at a fixed rate. */
     public Measurement consumeAtRate(String listener, int records, int perSecond) {
-        moveTo(listener, endOffset());
-        return measure(listener, records, () -> this.workload.publish(records, perSecond));
+        try (Turns turns = takeTurns(List.of(listener), endOffset())) {
+            // One more, whose arrival ends the turn.
+            CompletableFuture<Void> published =
+                    CompletableFuture.runAsync(() -> this.workload.publish(records + 1, perSecond));
+            Measurement measurement = turns.give(listener, records);
+            published.join();
+            return measurement;
+        }
     }
 
-    private Measurement measure(String listener, int records, Runnable meanwhile) {
+    private Turns takeTurns(Collection<String> listeners, long offset) {
         jdbc().execute("checkpoint");
-        Stopwatch.Run run = bean(Stopwatch.class).reset(records);
-        MessageListenerContainer container = container(listener);
-        container.start();
-        try {
-            meanwhile.run();
-            return run.await(listener, PATIENCE);
-        } finally {
-            container.stop();
+        Map<String, MessageListenerContainer> containers = new LinkedHashMap<>();
+        for (String listener : listeners) {
+            moveTo(listener, offset);
+            containers.put(listener, container(listener));
         }
+        return new Turns(containers, bean(Tracks.class));
     }
 
     private void moveTo(String listener, long offset) {
@@ -150,8 +155,8 @@ public final class BenchmarkApplication implements AutoCloseable {
     static class AutoConfigured {
 
         @Bean
-        Stopwatch stopwatch() {
-            return new Stopwatch();
+        Tracks tracks() {
+            return new Tracks();
         }
 
         /** A contender that fails is not retried: its measurement would mean nothing. */

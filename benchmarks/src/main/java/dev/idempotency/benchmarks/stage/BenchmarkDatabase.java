@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 /**
  * A PostgreSQL server of its own, with the durability that is asked for.
  *
- * <p>Checkpoints come when {@link BenchmarkApplication} asks for one, before each measurement, and not within one.
+ * <p>Checkpoints come when {@link BenchmarkApplication} asks for one, before listeners take turns, and not while they do.
  */
 public final class BenchmarkDatabase implements AutoCloseable {
 

@@ -3,7 +3,7 @@ package dev.idempotency.benchmarks.stage;
 /**
  * What the clock showed.
  *
- * @param nanos from the first delivery to the last return
+ * @param nanos from the first delivery to the one that came after the last
  * @param latencies from delivery to return, for each record
  */
 public record Measurement(long nanos, long[] latencies) {

@@ -1,0 +1,135 @@
+package dev.idempotency.benchmarks.stage;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where one listener runs, and waits when it is not its turn.
+ *
+ * <p>The listener's thread waits with a delivery in its hands until it is given a turn of so many records. Its turn
+ * lasts from there to the next delivery after as many, so that the polls and offset commits that came with the records
+ * are part of it. It does not end within a batch, and so may have some more.
+ */
+final class Track {
+
+    private final String listener;
+    private final BlockingQueue<Turn> turns = new ArrayBlockingQueue<>(1);
+    private final BlockingQueue<Turn> finished = new ArrayBlockingQueue<>(1);
+    private volatile boolean closed;
+    private int total;
+
+    /** Of the listener's thread alone. */
+    private @Nullable Turn current;
+
+    Track(String listener) {
+        this.listener = listener;
+    }
+
+    /** Lets the listener run for so many records. */
+    Measurement run(int records, Duration patience) {
+        try {
+            this.turns.put(new Turn(records));
+            Turn turn = this.finished.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+            if (turn == null) {
+                throw new IllegalStateException("The listener %s did not finish %d records within %s"
+                        .formatted(this.listener, records, patience));
+            }
+            if (turn.failure != null) {
+                throw new ListenerFailedException(this.listener, turn.failure);
+            }
+            this.total += turn.done;
+            return new Measurement(turn.end - turn.start, Arrays.copyOf(turn.latencies, turn.done));
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** How many records the listener has had in all its turns. */
+    int total() {
+        return this.total;
+    }
+
+    /** Lets the listener go home; it is not called again. */
+    void close() {
+        this.closed = true;
+        this.turns.offer(new Turn(0));
+    }
+
+    /** Called before each delivery; returns whether the listener is to be called. */
+    boolean delivered() {
+        if (this.closed) {
+            return false;
+        }
+        if (this.current != null && this.current.isOver()) {
+            this.current.end = System.nanoTime();
+            this.finished.add(this.current);
+            this.current = null;
+        }
+        if (this.current == null) {
+            this.current = nextTurn();
+            this.current.start = System.nanoTime();
+        }
+        this.current.delivery = System.nanoTime();
+        return !this.closed;
+    }
+
+    private Turn nextTurn() {
+        try {
+            return this.turns.take();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Called when the listener has returned. */
+    void done(int records) {
+        if (this.current != null && !this.closed) {
+            this.current.done(records, System.nanoTime());
+        }
+    }
+
+    /** Called when the listener has thrown. */
+    void failed(Exception exception) {
+        if (this.current != null && !this.closed) {
+            this.current.failure = exception;
+            this.finished.add(this.current);
+            this.current = null;
+        }
+    }
+
+    /** One measurement: written by the listener's thread, and read when that has handed it over. */
+    private static final class Turn {
+
+        private final int records;
+        private long[] latencies;
+        private int done;
+        private long start;
+        private long delivery;
+        private long end;
+        private @Nullable Exception failure;
+
+        Turn(int records) {
+            this.records = records;
+            this.latencies = new long[records];
+        }
+
+        boolean isOver() {
+            return this.done >= this.records;
+        }
+
+        void done(int count, long now) {
+            int before = this.done;
+            this.done += count;
+            if (this.done > this.latencies.length) {
+                this.latencies = Arrays.copyOf(this.latencies, this.done);
+            }
+            Arrays.fill(this.latencies, before, this.done, now - this.delivery);
+        }
+    }
+}

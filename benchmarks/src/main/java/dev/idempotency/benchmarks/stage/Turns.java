@@ -1,0 +1,46 @@
+package dev.idempotency.benchmarks.stage;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.springframework.kafka.listener.MessageListenerContainer;
+
+/**
+ * Listeners that are all started, of which one runs at a time: what is compared is measured within the same moment, by
+ * consumers that are not started again for it.
+ */
+public final class Turns implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    private final Map<String, MessageListenerContainer> containers;
+    private final Map<String, Track> tracks = new LinkedHashMap<>();
+
+    /** Starts the containers, by the ids of their listeners. */
+    Turns(Map<String, MessageListenerContainer> containers, Tracks tracks) {
+        this.containers = containers;
+        containers.keySet().forEach(listener -> this.tracks.put(listener, tracks.open(listener)));
+        containers.values().forEach(MessageListenerContainer::start);
+    }
+
+    /** Lets a listener run for so many records, or some more at the end of a batch. */
+    public Measurement give(String listener, int records) {
+        return track(listener).run(records, PATIENCE);
+    }
+
+    /** How many records a listener has had in all its turns. */
+    public int total(String listener) {
+        return track(listener).total();
+    }
+
+    private Track track(String listener) {
+        return Objects.requireNonNull(this.tracks.get(listener), () -> "The listener " + listener + " is not here");
+    }
+
+    @Override
+    public void close() {
+        this.tracks.values().forEach(Track::close);
+        this.containers.values().forEach(MessageListenerContainer::stop);
+    }
+}
