@@ -64,12 +64,26 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        ClaimStatement one =
-                new SingleRowClaims(CLAIM_ONE.formatted(table), statement -> statement.executeUpdate() == 1);
+        String one = CLAIM_ONE.formatted(table);
         String many = CLAIM_MANY.formatted(table);
+        StatementWatch watch = new StatementWatch();
         return (connection, claims, timeoutSeconds) -> (claims.size() == 1)
-                ? one.execute(connection, claims, timeoutSeconds)
+                ? claimOne(connection, one, claims.get(0), watch, timeoutSeconds)
                 : claimMany(connection, many, claims, timeoutSeconds);
+    }
+
+    private static Set<MessageId> claimOne(
+            Connection connection, String sql, Claim claim, StatementWatch watch, int timeoutSeconds)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            MessageId id = SingleRowClaims.bind(statement, claim);
+            watch.begin(statement, timeoutSeconds);
+            try {
+                return (statement.executeUpdate() == 1) ? Set.of(id) : Set.of();
+            } finally {
+                watch.end(statement);
+            }
+        }
     }
 
     private static Set<MessageId> claimMany(Connection connection, String sql, List<Claim> claims, int timeoutSeconds)

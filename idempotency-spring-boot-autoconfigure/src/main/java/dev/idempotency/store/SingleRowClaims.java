@@ -46,7 +46,8 @@ final class SingleRowClaims implements ClaimStatement {
         }
     }
 
-    private static MessageId bind(PreparedStatement statement, Claim claim) throws SQLException {
+    /** Gives an insert the claim's five values, and returns its id. */
+    static MessageId bind(PreparedStatement statement, Claim claim) throws SQLException {
         RecordCoordinates coordinates = claim.coordinates();
         statement.setString(1, claim.id().consumer());
         statement.setString(2, claim.id().value());
