@@ -33,6 +33,17 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return Modifier.isFinal(targetClass.getModifiers()) && !Proxy.isProxyClass(targetClass);
     }
 
+    /** All are alike, so that Spring need not make the class of a listener's proxy anew for each application context. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof IdempotentListenerAdvisor;
+    }
+
+    @Override
+    public int hashCode() {
+        return IdempotentListenerAdvisor.class.hashCode();
+    }
+
     private static final class ClaimInterceptor implements MethodInterceptor {
 
         @Override

@@ -1,10 +1,14 @@
 package dev.idempotency.benchmarks.startup;
 
 import java.lang.management.ManagementFactory;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -28,8 +32,19 @@ public final class FleetApplication {
         context.close();
     }
 
+    /** As applications do that write to a database, it connects to it and migrates its own tables with Flyway. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     @Import(FiftyListeners.class)
-    static class Fleet {}
+    static class Fleet {
+
+        @Bean
+        InitializingBean ownTables(DataSource dataSource) {
+            return () -> Flyway.configure()
+                    .dataSource(dataSource)
+                    .locations("classpath:db/fleet")
+                    .load()
+                    .migrate();
+        }
+    }
 }

@@ -1,0 +1,3 @@
+create table fleet (
+    payload text not null
+);
