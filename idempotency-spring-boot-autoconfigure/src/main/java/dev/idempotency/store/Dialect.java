@@ -31,8 +31,8 @@ public interface Dialect {
      */
     ForgetStatement forgetAbandonedIn(String table);
 
-    /** The query for an estimate of the table's rows that reads none of them; {@code null} if there is none. */
-    default @Nullable String rowEstimateOf(ProcessedTable table) {
+    /** The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if there is none. */
+    default @Nullable String rowEstimateOf(Tables tables) {
         return null;
     }
 

@@ -71,8 +71,8 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("current_schema"));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("current_schema"));
     }
 
     @Override

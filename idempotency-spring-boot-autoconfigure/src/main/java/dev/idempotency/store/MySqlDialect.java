@@ -69,8 +69,8 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("database()"));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("database()"));
     }
 
     @Override

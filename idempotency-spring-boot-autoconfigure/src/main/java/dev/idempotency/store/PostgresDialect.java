@@ -115,8 +115,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(table.quotedWith(identifierQuote()));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(tables.processed(this));
     }
 
     @Override

@@ -3,9 +3,9 @@ package dev.idempotency.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.store.Dialects;
-import dev.idempotency.store.ProcessedTable;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
+import dev.idempotency.store.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
@@ -30,8 +30,7 @@ class DocumentedCleanupIT {
     void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, Dialects.of(dataSource), new ProcessedTable(null), SchemaMode.MIGRATE)
-                    .afterPropertiesSet();
+            new Schema(dataSource, Dialects.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
             String command = scheduledCommand(jdbc, documentedSql());

@@ -117,7 +117,7 @@ class SchemaIT {
     @Test
     void aSchemaNameThatIsNoIdentifierIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ProcessedTable("x; drop table users"))
+                .isThrownBy(() -> new Tables("x; drop table users"))
                 .withMessageContaining("idempotency.schema.name")
                 .withMessageContaining("x; drop table users");
     }
