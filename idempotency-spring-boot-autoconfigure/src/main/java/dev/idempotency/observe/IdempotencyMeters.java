@@ -27,6 +27,10 @@ package dev.idempotency.observe;
  * <td>messages in the store, as the database estimates without counting</td></tr>
  * <tr><td>{@value #STORE_OLDEST_AGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
  * <td>age of the oldest message that is remembered; not a number where there is none</td></tr>
+ * <tr><td>{@value #INBOX_REPLAYS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages of the inbox that were sent to their topics again</td></tr>
+ * <tr><td>{@value #INBOX_UNRECORDED}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>failures that could not be recorded in the inbox</td></tr>
  * </table>
  */
 public final class IdempotencyMeters {
@@ -63,6 +67,12 @@ public final class IdempotencyMeters {
 
     /** Age of the oldest message that is remembered. */
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
+
+    /** Messages of the inbox that were sent to their topics again. */
+    public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
+
+    /** Failures that could not be recorded in the inbox. */
+    public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
 
     /** The consumer's name. */
     public static final String CONSUMER = "consumer";

@@ -36,6 +36,19 @@ public interface Dialect {
         return null;
     }
 
+    /**
+     * The statement that puts a message that has been processed into the inbox table, or completes it there.
+     *
+     * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
+     * and why the payload is omitted. Only the first two count for a message that is there already.
+     */
+    String inboxCompletionIn(String table);
+
+    /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
+    default String now() {
+        return "current_timestamp";
+    }
+
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
 }
