@@ -38,7 +38,9 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
@@ -296,6 +298,23 @@ class InboxIT extends ApplicationTest {
     }
 
     @Test
+    void attemptsInRetryTopicsAreAttemptsAtTheSameMessageAndItsReplayBeginsAnew() {
+        try (TestApplication app = start(Retried.class)) {
+            app.bean(Retried.class).fail(5);
+            app.send(this.topic, "1", "x");
+            InboxEntry failed = awaitStatus(app, "1", InboxStatus.FAILED, 3);
+            assertThat(failed.record().topic()).isEqualTo(this.topic);
+            Awaitility.await("dead letter").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
+                            TopicContents.values(this.topic + "-dlt"))
+                    .hasSize(1));
+            app.bean(Inbox.class).replay(id("1"));
+            awaitStatus(app, "1", InboxStatus.PROCESSED, 6);
+            assertThat(app.bean(Effects.class).all()).containsExactly("x");
+            assertThat(message(app, "1").headers()).extracting(Header::key).containsExactly("message-id");
+        }
+    }
+
+    @Test
     void aPayloadBeyondTheLimitIsLeftOutAndCannotBeReplayed() {
         List<String> properties = List.of(
                 "idempotency.inbox.max-payload=10B",
@@ -535,6 +554,31 @@ class InboxIT extends ApplicationTest {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(consumer = CONSUMER, key = "#coordinates", inbox = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (this.failures.getAndDecrement() > 0) {
+                throw new IllegalStateException("not yet");
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    static class Retried {
+
+        private final Effects effects;
+        private final AtomicInteger failures = new AtomicInteger();
+
+        Retried(Effects effects) {
+            this.effects = effects;
+        }
+
+        void fail(int times) {
+            this.failures.set(times);
+        }
+
+        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = CONSUMER, inbox = true)
         void on(String payload) {
             this.effects.happen(payload);
             if (this.failures.getAndDecrement() > 0) {
