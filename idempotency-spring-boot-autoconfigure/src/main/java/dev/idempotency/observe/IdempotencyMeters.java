@@ -19,6 +19,12 @@ package dev.idempotency.observe;
  * {@code failed}; a duplicate's includes the look-up of its original</td></tr>
  * <tr><td>{@value #LISTENER}</td><td>timer</td><td>{@value #CONSUMER}</td>
  * <td>transactions in which the listener ran, from the claim to the commit</td></tr>
+ * <tr><td>{@value #RETRIES}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages that came again because they had failed</td></tr>
+ * <tr><td>{@value #DEAD_LETTERS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages published to a dead-letter topic</td></tr>
+ * <tr><td>{@value #OUTAGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
+ * <td>1 while the consumer waits for the database, otherwise 0</td></tr>
  * <tr><td>{@value #CLEANUP}</td><td>timer</td><td>{@value #RESULT}</td>
  * <td>runs of the cleanup: {@code complete}, or {@code behind} when there was more to forget</td></tr>
  * <tr><td>{@value #CLEANUP_DELETED}</td><td>counter</td><td></td><td>messages that the cleanup forgot</td></tr>
@@ -52,6 +58,15 @@ public final class IdempotencyMeters {
 
     /** Transactions in which the listener ran. */
     public static final String LISTENER = "idempotency.listener";
+
+    /** Messages that came again because they had failed. */
+    public static final String RETRIES = "idempotency.retries";
+
+    /** Messages published to a dead-letter topic. */
+    public static final String DEAD_LETTERS = "idempotency.dead.letters";
+
+    /** 1 while a consumer waits for the database. */
+    public static final String OUTAGE = "idempotency.outage";
 
     /** Runs of the cleanup. */
     public static final String CLEANUP = "idempotency.cleanup";
