@@ -6,11 +6,17 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
+import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
-/** Remembers the bytes that it is given, and lets the listener's own deserializer do the rest. */
-public final class RememberingDeserializer implements Deserializer<Object> {
+/**
+ * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest.
+ *
+ * <p>It is an {@link ErrorHandlingDeserializer} by name alone: containers ask for that type before they look whether a
+ * record without a value is one that could not be read, and the one within may be it.
+ */
+public final class RememberingDeserializer extends ErrorHandlingDeserializer<Object> {
 
     static final String RECEIVED = "idempotency.inbox.received";
     static final String KEY_DELEGATE = "idempotency.inbox.key.deserializer";
