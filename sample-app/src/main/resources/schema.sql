@@ -26,6 +26,12 @@ create table if not exists turnover (
     amount   numeric(12, 2) not null
 );
 
+create table if not exists receipt (
+    number  bigint         generated always as identity primary key,
+    account varchar(50)    not null,
+    amount  numeric(12, 2) not null
+);
+
 insert into account (name, balance)
 values ('Alice', 0), ('Bob', 0), ('Carol', 0), ('Dave', 0)
 on conflict do nothing;

@@ -57,6 +57,9 @@ public @interface IdempotentListener {
      */
     String retention() default "";
 
-    /** Reserved for keeping the message itself: accepted, but without effect yet. */
+    /**
+     * Whether messages are kept in the inbox: the message as it was received, how often it was attempted, and why it
+     * failed. Default: {@code idempotency.inbox.enabled}.
+     */
     boolean inbox() default false;
 }

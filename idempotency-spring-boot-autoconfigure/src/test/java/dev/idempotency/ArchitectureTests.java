@@ -32,8 +32,17 @@ class ArchitectureTests {
 
     private static final String OURS = "dev.idempotency";
     private static final String WRONG = "dev.idempotency.architecture.wrong";
-    private static final List<String> ROOMS =
-            List.of("listener", "failure", "key", "store", "observe", "retention", "actuate", "check", "autoconfigure");
+    private static final List<String> ROOMS = List.of(
+            "listener",
+            "failure",
+            "inbox",
+            "key",
+            "store",
+            "observe",
+            "retention",
+            "actuate",
+            "check",
+            "autoconfigure");
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -132,6 +141,8 @@ class ArchitectureTests {
                 .definedBy(root + ".listener..")
                 .layer("failure")
                 .definedBy(root + ".failure..")
+                .layer("inbox")
+                .definedBy(root + ".inbox..")
                 .layer("key")
                 .definedBy(root + ".key..")
                 .layer("store")
@@ -149,9 +160,11 @@ class ArchitectureTests {
                 .whereLayer("api")
                 .mayNotAccessAnyLayer()
                 .whereLayer("listener")
-                .mayOnlyAccessLayers("api", "failure", "key", "store", "observe")
+                .mayOnlyAccessLayers("api", "failure", "inbox", "key", "store", "observe")
                 .whereLayer("failure")
                 .mayOnlyAccessLayers("api", "observe")
+                .whereLayer("inbox")
+                .mayOnlyAccessLayers("api", "failure", "store", "observe")
                 .whereLayer("key")
                 .mayOnlyAccessLayers("api", "store", "observe")
                 .whereLayer("store")
@@ -159,9 +172,9 @@ class ArchitectureTests {
                 .whereLayer("observe")
                 .mayOnlyAccessLayers("api")
                 .whereLayer("retention")
-                .mayOnlyAccessLayers("api", "store", "observe")
+                .mayOnlyAccessLayers("api", "inbox", "store", "observe")
                 .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "listener", "failure", "key", "store", "retention", "observe")
+                .mayOnlyAccessLayers("api", "listener", "failure", "inbox", "key", "store", "retention", "observe")
                 .whereLayer("check")
                 .mayOnlyAccessLayers("api", "listener", "failure", "key", "store", "observe")
                 .whereLayer("autoconfigure")

@@ -2,7 +2,6 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,11 +76,11 @@ public final class IdempotencyEndpoint {
         logger.warn(
                 "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
                         + " it will be processed when it comes again",
-                printable(message.id().value()),
-                printable(consumer),
+                Printable.text(message.id().value()),
+                Printable.text(consumer),
                 message.processedAt(),
                 message.coordinates(),
-                nameOf(security.getPrincipal()));
+                Printable.nameOf(security.getPrincipal()));
         return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
     }
 
@@ -97,14 +96,5 @@ public final class IdempotencyEndpoint {
                     "A consumer cannot be forgotten as a whole: name a message", "Missing message id");
         }
         return forget(named.consumer(), named.messageId(), security);
-    }
-
-    /** An id may hold line breaks, which would let it write lines of its own into the log. */
-    private static String printable(String text) {
-        return text.replaceAll("\\p{Cntrl}", "?");
-    }
-
-    private static String nameOf(@Nullable Principal principal) {
-        return (principal != null) ? printable(principal.getName()) : "somebody unknown";
     }
 }

@@ -38,7 +38,8 @@ final class ProcessedMessages {
         return this.store.forget(id);
     }
 
-    private static Set<MessageId> ids(String consumer, String key) {
+    /** The ids under which a message with this key may be stored. */
+    static Set<MessageId> ids(String consumer, String key) {
         try {
             return MessageIdResolver.idsNamed(consumer, key);
         } catch (IllegalArgumentException ex) {

@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.ContainerPreparation;
@@ -60,13 +61,15 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
+            ObjectProvider<ListenerInboxes> inboxes,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
                 store,
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),
-                observers.orderedStream().toList());
+                observers.orderedStream().toList(),
+                inboxes.getIfAvailable());
         return new ListenerDefinitions(beanFactory, defaults);
     }
 

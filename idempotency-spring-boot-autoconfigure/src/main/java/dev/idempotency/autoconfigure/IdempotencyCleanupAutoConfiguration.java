@@ -9,7 +9,7 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.ForgettableMessages;
 import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.ProcessedTable;
+import dev.idempotency.store.Tables;
 import java.time.Duration;
 import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
@@ -42,9 +42,7 @@ public final class IdempotencyCleanupAutoConfiguration {
             IdempotencyProperties properties,
             CleanupProperties cleanup) {
         ForgettableMessages messages = new ForgettableMessages(
-                store.dataSource(),
-                dialect,
-                new ProcessedTable(properties.schema().name()));
+                store.dataSource(), dialect, new Tables(properties.schema().name()));
         return new ProcessedMessageCleanup(
                 messages, retentions, cleanup.orphansAfter().duration());
     }

@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.observe.CleanupMeters;
+import dev.idempotency.observe.InboxMeters;
 import dev.idempotency.observe.MeterObserver;
 import dev.idempotency.observe.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -30,5 +31,11 @@ public final class IdempotencyMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     CleanupMeters idempotencyCleanupMeters(MeterRegistry registry) {
         return new CleanupMeters(registry);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    InboxMeters idempotencyInboxMeters(MeterRegistry registry) {
+        return new InboxMeters(registry);
     }
 }

@@ -4,8 +4,8 @@ import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Dialects;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.ProcessedTable;
 import dev.idempotency.store.Schema;
+import dev.idempotency.store.Tables;
 import javax.sql.DataSource;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -34,7 +34,7 @@ public final class IdempotencyStoreAutoConfiguration {
         return new Schema(
                 dataSource,
                 dialect,
-                new ProcessedTable(properties.schema().name()),
+                new Tables(properties.schema().name()),
                 properties.schema().mode());
     }
 
@@ -44,7 +44,7 @@ public final class IdempotencyStoreAutoConfiguration {
         return new JdbcProcessedMessageStore(
                 dataSource,
                 dialect,
-                new ProcessedTable(properties.schema().name()),
+                new Tables(properties.schema().name()),
                 properties.claim().timeout());
     }
 }

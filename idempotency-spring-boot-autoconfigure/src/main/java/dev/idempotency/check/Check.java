@@ -120,6 +120,9 @@ public enum Check {
     /** The retention is none. */
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
 
+    /** Messages cannot be kept in the inbox. */
+    INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
+
     /** Messages are forgotten while they may still be retried. */
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
 

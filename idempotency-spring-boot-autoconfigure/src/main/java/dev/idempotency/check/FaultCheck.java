@@ -15,6 +15,7 @@ final class FaultCheck implements ListenerCheck {
                         case KEY_EXPRESSION -> Check.KEY_EXPRESSION;
                         case TRANSACTION_MANAGER -> Check.TRANSACTION_MANAGER;
                         case RETENTION -> Check.RETENTION_VALUE;
+                        case INBOX -> Check.INBOX;
                     };
             findings.add(check, listener, fault.what(), fault.remedy());
         }

@@ -1,12 +1,10 @@
 package dev.idempotency.failure;
 
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
@@ -18,18 +16,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Sends dead letters as they came: bytes and text unchanged, all else with the application's serializers.
- *
- * <p>It has the application's producer settings except for those on which it depends that nothing is lost, and it waits
- * for a broker or a topic for seconds only, as the consumer's thread waits with it.
  */
 final class DeadLetterProducer implements AutoCloseable {
-
-    private static final Map<String, Object> SETTINGS = Map.of(
-            ProducerConfig.ACKS_CONFIG, "all",
-            ProducerConfig.LINGER_MS_CONFIG, 0,
-            ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000,
-            ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
-            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
 
     private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
     private final KafkaTemplate<byte[], byte[]> template;
@@ -37,7 +25,7 @@ final class DeadLetterProducer implements AutoCloseable {
     private final Serializer<Object> valueSerializer;
 
     DeadLetterProducer(ProducerFactory<?, ?> applications) {
-        Map<String, Object> configuration = new HashMap<>(applications.getConfigurationProperties());
+        Map<String, Object> configuration = applications.getConfigurationProperties();
         this.keySerializer = serializer(
                 applications.getKeySerializerSupplier(),
                 configuration,
@@ -48,10 +36,7 @@ final class DeadLetterProducer implements AutoCloseable {
                 configuration,
                 ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
                 false);
-        configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
-        configuration.putAll(SETTINGS);
-        this.producers =
-                new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
+        this.producers = RawProducers.like(applications);
         this.template = new KafkaTemplate<>(this.producers);
     }
 

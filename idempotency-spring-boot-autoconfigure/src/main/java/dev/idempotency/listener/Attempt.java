@@ -2,6 +2,8 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.inbox.DeliveredMessage;
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.listener.Admission.Candidate;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -53,10 +55,12 @@ final class Attempt implements ListenerTransaction.Work {
             result = this.definition.transaction().execute(this);
         } catch (Throwable ex) {
             this.definition.observer().failed(candidatesAtStake());
+            recordFailure(ex);
             throw ex;
         }
         if (isToBeUndone()) {
             this.definition.observer().failed(candidatesAtStake());
+            recordFailure(new NackedException());
         } else {
             tellCommitted(System.nanoTime() - start);
         }
@@ -77,7 +81,11 @@ final class Attempt implements ListenerTransaction.Work {
         }
         IdempotencyContext.Scope context = IdempotencyContext.open(ids);
         try {
-            return callListener(positions());
+            Object result = callListener(positions());
+            if (this.definition.inbox() != InboxRecorder.NONE && !isToBeUndone()) {
+                recordSuccess();
+            }
+            return result;
         } finally {
             context.close();
         }
@@ -135,6 +143,42 @@ final class Attempt implements ListenerTransaction.Work {
 
     private int candidatesAtStake() {
         return (this.admission != null) ? this.admission.positions().length : this.candidates.size();
+    }
+
+    private void recordSuccess() {
+        List<DeliveredMessage> messages = delivered(positions());
+        if (!messages.isEmpty()) {
+            this.definition.inbox().processed(messages);
+        }
+    }
+
+    /** Records why the listener failed, at one message if it named one, and otherwise at all that it was called with. */
+    private void recordFailure(Throwable failure) {
+        if (this.definition.inbox() == InboxRecorder.NONE) {
+            return;
+        }
+        BatchFailure named =
+                this.delivery.isBatch() ? BatchFailure.in(failure, this.delivery.records(), positions()) : null;
+        List<DeliveredMessage> messages =
+                delivered((named != null && named.position() >= 0) ? new int[] {named.position()} : positions());
+        if (!messages.isEmpty()) {
+            this.definition.inbox().failed(messages, failure);
+        }
+    }
+
+    /** The messages at some positions of the delivery, except for those without an id, which nobody could find again. */
+    private List<DeliveredMessage> delivered(int[] positions) {
+        List<DeliveredMessage> messages = new ArrayList<>(positions.length);
+        for (int position : positions) {
+            Candidate candidate = this.candidates.get(position - this.offset);
+            if (candidate.id() != null) {
+                messages.add(new DeliveredMessage(
+                        candidate.id(),
+                        candidate.coordinates(),
+                        this.delivery.records().get(position)));
+            }
+        }
+        return messages;
     }
 
     private void tellCommitted(long nanos) {

@@ -1,11 +1,13 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What holds for all listeners that do not say otherwise.
@@ -15,13 +17,15 @@ import java.util.List;
  * @param onMissingKey what becomes of a message without a key
  * @param retention how long processed messages are remembered
  * @param observers who hears of the outcome
+ * @param inboxes who keeps messages; {@code null} if nobody can
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
         MessageKeyResolver keyResolver,
         OnMissingKey onMissingKey,
         Duration retention,
-        List<IdempotencyObserver> observers) {
+        List<IdempotencyObserver> observers,
+        @Nullable ListenerInboxes inboxes) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param ids who gives its messages their identity
  * @param transaction the transaction that it shares with its claims
  * @param store where claims are made
+ * @param inbox where its messages are kept
  * @param observer who hears of the outcome
  */
 record ListenerDefinition(
@@ -25,6 +27,7 @@ record ListenerDefinition(
         MessageIdResolver ids,
         ListenerTransaction transaction,
         ProcessedMessageStore store,
+        InboxRecorder inbox,
         ConsumerObserver observer) {
 
     /** What is returned in the place of a method that is not called. */

@@ -2,6 +2,8 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
+import dev.idempotency.inbox.InboxRecorder;
+import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
@@ -107,6 +109,7 @@ public final class ListenerDefinitions {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, resolve(annotation.transactionManager(), Kind.TRANSACTION_MANAGER)));
+        InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
         this.listeners.add(new ProtectedListener(
@@ -128,7 +131,31 @@ public final class ListenerDefinitions {
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                 new ListenerTransaction(manager, attribute),
                 this.defaults.store(),
+                inbox,
                 this.observers.computeIfAbsent(consumer, name -> introduce(description)));
+    }
+
+    private InboxRecorder inbox(IdempotentListener annotation, AbstractMessageListenerContainer<?, ?> container) {
+        ListenerInboxes inboxes = this.defaults.inboxes();
+        boolean wanted = annotation.inbox() || (inboxes != null && inboxes.forAll());
+        if (!wanted) {
+            return InboxRecorder.NONE;
+        }
+        if (inboxes == null) {
+            throw ListenerFaults.found(
+                    Kind.INBOX,
+                    "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
+                            + " the application has a ProcessedMessageStore of its own.",
+                    "Remove inbox = true, or use the provided store.");
+        }
+        String refusal = inboxes.refusal(container);
+        if (refusal != null) {
+            throw ListenerFaults.found(
+                    Kind.INBOX,
+                    refusal + ".",
+                    "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
+        }
+        return inboxes.open(container);
     }
 
     /** Once a consumer, though it may have several containers: one for each retry topic. */

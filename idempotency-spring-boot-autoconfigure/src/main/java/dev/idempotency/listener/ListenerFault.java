@@ -14,6 +14,7 @@ public record ListenerFault(Kind kind, String what, String remedy) {
         CONSUMER_NAME,
         KEY_EXPRESSION,
         TRANSACTION_MANAGER,
-        RETENTION
+        RETENTION,
+        INBOX
     }
 }

@@ -19,6 +19,12 @@ package dev.idempotency.observe;
  * {@code failed}; a duplicate's includes the look-up of its original</td></tr>
  * <tr><td>{@value #LISTENER}</td><td>timer</td><td>{@value #CONSUMER}</td>
  * <td>transactions in which the listener ran, from the claim to the commit</td></tr>
+ * <tr><td>{@value #RETRIES}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages that came again because they had failed</td></tr>
+ * <tr><td>{@value #DEAD_LETTERS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages published to a dead-letter topic</td></tr>
+ * <tr><td>{@value #OUTAGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
+ * <td>1 while the consumer waits for the database, otherwise 0</td></tr>
  * <tr><td>{@value #CLEANUP}</td><td>timer</td><td>{@value #RESULT}</td>
  * <td>runs of the cleanup: {@code complete}, or {@code behind} when there was more to forget</td></tr>
  * <tr><td>{@value #CLEANUP_DELETED}</td><td>counter</td><td></td><td>messages that the cleanup forgot</td></tr>
@@ -27,6 +33,10 @@ package dev.idempotency.observe;
  * <td>messages in the store, as the database estimates without counting</td></tr>
  * <tr><td>{@value #STORE_OLDEST_AGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
  * <td>age of the oldest message that is remembered; not a number where there is none</td></tr>
+ * <tr><td>{@value #INBOX_REPLAYS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages of the inbox that were sent to their topics again</td></tr>
+ * <tr><td>{@value #INBOX_UNRECORDED}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>failures that could not be recorded in the inbox</td></tr>
  * </table>
  */
 public final class IdempotencyMeters {
@@ -49,6 +59,15 @@ public final class IdempotencyMeters {
     /** Transactions in which the listener ran. */
     public static final String LISTENER = "idempotency.listener";
 
+    /** Messages that came again because they had failed. */
+    public static final String RETRIES = "idempotency.retries";
+
+    /** Messages published to a dead-letter topic. */
+    public static final String DEAD_LETTERS = "idempotency.dead.letters";
+
+    /** 1 while a consumer waits for the database. */
+    public static final String OUTAGE = "idempotency.outage";
+
     /** Runs of the cleanup. */
     public static final String CLEANUP = "idempotency.cleanup";
 
@@ -63,6 +82,12 @@ public final class IdempotencyMeters {
 
     /** Age of the oldest message that is remembered. */
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
+
+    /** Messages of the inbox that were sent to their topics again. */
+    public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
+
+    /** Failures that could not be recorded in the inbox. */
+    public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
 
     /** The consumer's name. */
     public static final String CONSUMER = "consumer";

@@ -31,9 +31,22 @@ public interface Dialect {
      */
     ForgetStatement forgetAbandonedIn(String table);
 
-    /** The query for an estimate of the table's rows that reads none of them; {@code null} if there is none. */
-    default @Nullable String rowEstimateOf(ProcessedTable table) {
+    /** The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if there is none. */
+    default @Nullable String rowEstimateOf(Tables tables) {
         return null;
+    }
+
+    /**
+     * The statement that puts a message that has been processed into the inbox table, or completes it there.
+     *
+     * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
+     * and why the payload is omitted. Only the first two count for a message that is there already.
+     */
+    String inboxCompletionIn(String table);
+
+    /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
+    default String now() {
+        return "current_timestamp";
     }
 
     /** Whether the exception says that a claim waited for too long. */

@@ -14,7 +14,7 @@ final class FlywayMigration {
 
     private FlywayMigration() {}
 
-    static void run(DataSource dataSource, Dialect dialect, ProcessedTable table) {
+    static void run(DataSource dataSource, Dialect dialect, Tables tables) {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(dataSource)
                 .locations("classpath:" + SchemaScript.location(dialect))
@@ -24,8 +24,8 @@ final class FlywayMigration {
                 // The schema is the application's and full of its tables; that is no reason to hesitate.
                 .baselineOnMigrate(true)
                 .baselineVersion("0");
-        if (table.schema() != null) {
-            configuration.schemas(table.schema()).defaultSchema(table.schema());
+        if (tables.schema() != null) {
+            configuration.schemas(tables.schema()).defaultSchema(tables.schema());
         }
         configuration.load().migrate();
     }

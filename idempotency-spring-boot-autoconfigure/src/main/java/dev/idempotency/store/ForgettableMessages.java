@@ -31,8 +31,8 @@ public final class ForgettableMessages {
     private final ForgetStatement expired;
     private final ForgetStatement abandoned;
 
-    public ForgettableMessages(DataSource dataSource, Dialect dialect, ProcessedTable table) {
-        String name = table.quotedWith(dialect.identifierQuote());
+    public ForgettableMessages(DataSource dataSource, Dialect dialect, Tables tables) {
+        String name = tables.processed(dialect);
         this.nextConsumer = NEXT_CONSUMER.formatted(name);
         this.expired = dialect.forgetExpiredIn(name);
         this.abandoned = dialect.forgetAbandonedIn(name);

@@ -30,6 +30,19 @@ final class H2Dialect implements Dialect {
             where lower(table_name) = '%s' and table_schema = %s
             """;
 
+    private static final String INBOX_COMPLETION = """
+            merge into %s as inbox
+            using (values (cast(? as varchar), cast(? as varchar))) as message (consumer_id, message_id)
+            on inbox.consumer_id = message.consumer_id and inbox.message_id = message.message_id
+            when matched then update
+            set status = 'processed', attempts = inbox.attempts + 1, processed_at = current_timestamp,
+                updated_at = current_timestamp
+            when not matched then insert (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
+            values (message.consumer_id, message.message_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1,
+                current_timestamp)
+            """;
+
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -71,8 +84,13 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("current_schema"));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("current_schema"));
+    }
+
+    @Override
+    public String inboxCompletionIn(String table) {
+        return INBOX_COMPLETION.formatted(table);
     }
 
     @Override

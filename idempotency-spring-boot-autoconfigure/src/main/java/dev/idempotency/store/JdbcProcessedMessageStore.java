@@ -52,16 +52,15 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final JdbcTemplate jdbc;
     private final TableStatistics statistics;
 
-    public JdbcProcessedMessageStore(
-            DataSource dataSource, Dialect dialect, ProcessedTable table, Duration claimTimeout) {
+    public JdbcProcessedMessageStore(DataSource dataSource, Dialect dialect, Tables tables, Duration claimTimeout) {
         this.dataSource = unwrap(dataSource);
         this.dialect = dialect;
-        this.table = table.quotedWith(dialect.identifierQuote());
+        this.table = tables.processed(dialect);
         this.claim = dialect.claimIn(this.table);
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
-        this.statistics = new TableStatistics(this.jdbc, dialect, table);
+        this.statistics = new TableStatistics(this.jdbc, dialect, tables);
     }
 
     /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */

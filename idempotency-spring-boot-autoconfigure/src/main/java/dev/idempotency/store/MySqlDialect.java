@@ -33,6 +33,14 @@ final class MySqlDialect implements Dialect {
             where table_name = '%s' and table_schema = %s
             """;
 
+    private static final String INBOX_COMPLETION = """
+            insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, current_timestamp(6))
+            on duplicate key update status = 'processed', attempts = attempts + 1,
+                processed_at = current_timestamp(6), updated_at = current_timestamp(6)
+            """;
+
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
@@ -69,8 +77,18 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(ProcessedTable.NAME, table.schemaOr("database()"));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("database()"));
+    }
+
+    @Override
+    public String now() {
+        return "current_timestamp(6)";
+    }
+
+    @Override
+    public String inboxCompletionIn(String table) {
+        return INBOX_COMPLETION.formatted(table);
     }
 
     @Override

@@ -49,6 +49,15 @@ final class PostgresDialect implements Dialect {
             where oid = to_regclass('%s')
             """;
 
+    private static final String INBOX_COMPLETION = """
+            insert into %s as inbox (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, clock_timestamp())
+            on conflict (consumer_id, message_id) do update
+            set status = 'processed', attempts = inbox.attempts + 1, processed_at = clock_timestamp(),
+                updated_at = clock_timestamp()
+            """;
+
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -129,8 +138,13 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String rowEstimateOf(ProcessedTable table) {
-        return ROW_ESTIMATE.formatted(table.quotedWith(identifierQuote()));
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(tables.processed(this));
+    }
+
+    @Override
+    public String inboxCompletionIn(String table) {
+        return INBOX_COMPLETION.formatted(table);
     }
 
     @Override

@@ -13,13 +13,13 @@ public final class Schema implements InitializingBean {
 
     private final DataSource dataSource;
     private final Dialect dialect;
-    private final ProcessedTable table;
+    private final Tables tables;
     private final SchemaMode mode;
 
-    public Schema(DataSource dataSource, Dialect dialect, ProcessedTable table, SchemaMode mode) {
+    public Schema(DataSource dataSource, Dialect dialect, Tables tables, SchemaMode mode) {
         this.dataSource = dataSource;
         this.dialect = dialect;
-        this.table = table;
+        this.tables = tables;
         this.mode = mode;
     }
 
@@ -37,7 +37,7 @@ public final class Schema implements InitializingBean {
             throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
-        FlywayMigration.run(this.dataSource, this.dialect, this.table);
+        FlywayMigration.run(this.dataSource, this.dialect, this.tables);
     }
 
     private void validate() {
@@ -46,7 +46,7 @@ public final class Schema implements InitializingBean {
             String sql = missing.stream()
                     .map(script -> "-- " + script.file() + "\n" + script.sql(this.dialect))
                     .collect(Collectors.joining("\n\n"));
-            String where = (this.table.schema() != null) ? " in schema " + this.table.schema() : "";
+            String where = (this.tables.schema() != null) ? " in schema " + this.tables.schema() : "";
             throw new IllegalStateException(
                     "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
                             .formatted(where, sql));
@@ -61,9 +61,8 @@ public final class Schema implements InitializingBean {
     /** The scripts that have not been run on the database; none when all is well. */
     private List<SchemaScript> missingScripts() {
         JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
-        String quoted = this.table.quotedWith(this.dialect.identifierQuote());
         return SchemaScript.ALL.stream()
-                .filter(script -> !succeeds(jdbc, script.probe(quoted)))
+                .filter(script -> !succeeds(jdbc, script.probe(this.tables, this.dialect)))
                 .toList();
     }
 

@@ -10,17 +10,26 @@ import org.springframework.core.io.ClassPathResource;
  * One migration of the tables, and the query that fails where it has not been made.
  *
  * @param file the script's name
- * @param columns columns that it makes
+ * @param table the table that it makes
+ * @param columns the columns of that table
  */
-record SchemaScript(String file, String columns) {
+record SchemaScript(String file, String table, String columns) {
 
     /** All of them, oldest first. */
-    static final List<SchemaScript> ALL = List.of(new SchemaScript(
-            "V1__processed_messages.sql",
-            "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset"));
+    static final List<SchemaScript> ALL = List.of(
+            new SchemaScript(
+                    "V1__processed_messages.sql",
+                    Tables.PROCESSED,
+                    "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset"),
+            new SchemaScript(
+                    "V2__inbox.sql",
+                    Tables.INBOX,
+                    "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
+                            + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
+                            + " last_error, received_at, processed_at, updated_at"));
 
-    String probe(String table) {
-        return "select " + this.columns + " from " + table + " where 1 = 0";
+    String probe(Tables tables, Dialect dialect) {
+        return "select " + this.columns + " from " + tables.qualified(this.table, dialect) + " where 1 = 0";
     }
 
     String sql(Dialect dialect) {

@@ -21,10 +21,10 @@ final class TableStatistics {
     private final @Nullable String rowEstimate;
     private final String oldest;
 
-    TableStatistics(JdbcTemplate jdbc, Dialect dialect, ProcessedTable table) {
+    TableStatistics(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
-        this.rowEstimate = dialect.rowEstimateOf(table);
-        this.oldest = OLDEST.formatted(table.quotedWith(dialect.identifierQuote()));
+        this.rowEstimate = dialect.rowEstimateOf(tables);
+        this.oldest = OLDEST.formatted(tables.processed(dialect));
     }
 
     StoreStatistics read(Collection<String> consumers) {

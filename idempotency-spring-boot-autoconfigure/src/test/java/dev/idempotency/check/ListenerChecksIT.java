@@ -5,11 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import java.lang.reflect.Proxy;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,12 +27,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.transaction.annotation.Transactional;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -161,9 +172,76 @@ class ListenerChecksIT {
     }
 
     @Test
+    void anInboxBesideAStoreOfTheApplicationsOwnIsFound() {
+        FailedChecksException failure =
+                failure(catchThrowable(() -> start("idempotency.checks=fail", Kept.class, OwnStore.class)));
+
+        assertThat(failure.findings())
+                .filteredOn(finding -> finding.check() == Check.INBOX)
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.where()).contains("Kept.on(String)");
+                    assertThat(finding.what()).contains("the application has a ProcessedMessageStore of its own");
+                    assertThat(finding.remedy()).startsWith("Remove inbox = true");
+                });
+    }
+
+    @Test
+    void anInboxWhoseBytesCannotBeHadIsFound() {
+        FailedChecksException failure = failure(catchThrowable(
+                () -> start("idempotency.inbox.enabled=true", Replying.class, OwnConsumerFactory.class)));
+
+        assertThat(failure.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(Check.INBOX);
+            assertThat(finding.where()).contains("Replying.on(String)");
+            assertThat(finding.what()).contains("which does not let the received bytes be kept");
+            assertThat(finding.remedy()).startsWith("Use a DefaultKafkaConsumerFactory");
+        });
+    }
+
+    @Test
     void nothingIsCheckedWhenTheLibraryIsSwitchedOff() {
         try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
+        }
+    }
+
+    static class Kept {
+
+        @KafkaListener(topics = "${topic}", groupId = "kept")
+        @IdempotentListener(inbox = true)
+        void on(String payload) {}
+    }
+
+    static class OwnStore implements ProcessedMessageStore {
+
+        @Override
+        public Set<MessageId> claim(List<Claim> claims) {
+            return Set.of();
+        }
+
+        @Override
+        public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+            return Map.of();
+        }
+
+        @Override
+        public boolean forget(MessageId id) {
+            return false;
+        }
+    }
+
+    static class OwnConsumerFactory {
+
+        @Bean
+        @SuppressWarnings("unchecked")
+        ConsumerFactory<Object, Object> consumerFactory() {
+            ConsumerFactory<Object, Object> delegate =
+                    new DefaultKafkaConsumerFactory<>(Map.of("enable.auto.commit", "false"));
+            return (ConsumerFactory<Object, Object>) Proxy.newProxyInstance(
+                    getClass().getClassLoader(),
+                    new Class<?>[] {ConsumerFactory.class},
+                    (proxy, method, arguments) -> method.invoke(delegate, arguments));
         }
     }
 

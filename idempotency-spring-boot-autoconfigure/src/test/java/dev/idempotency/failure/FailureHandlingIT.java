@@ -9,7 +9,7 @@ import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.observe.FailureMeters;
+import dev.idempotency.observe.IdempotencyMeters;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
@@ -137,8 +137,8 @@ class FailureHandlingIT {
     @ParameterizedTest
     @ValueSource(strings = {"records", "batches"})
     void aPoisonMessageAmongGoodOnesIsDeadLetteredAloneAndTheOthersAreApplied(String kind) {
-        double deadLettersBefore = meter(FailureMeters.DEAD_LETTERS, kind);
-        double retriesBefore = meter(FailureMeters.RETRIES, kind);
+        double deadLettersBefore = meter(IdempotencyMeters.DEAD_LETTERS, kind);
+        double retriesBefore = meter(IdempotencyMeters.RETRIES, kind);
         String poison = "poison of " + kind;
         List<String> good =
                 IntStream.range(0, 20).mapToObj(i -> "good " + kind + i).toList();
@@ -154,8 +154,8 @@ class FailureHandlingIT {
             assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
             assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("IllegalStateException");
         });
-        assertThat(meter(FailureMeters.DEAD_LETTERS, kind)).isEqualTo(deadLettersBefore + 1);
-        assertThat(meter(FailureMeters.RETRIES, kind)).isGreaterThanOrEqualTo(retriesBefore + MAX_ATTEMPTS - 1);
+        assertThat(meter(IdempotencyMeters.DEAD_LETTERS, kind)).isEqualTo(deadLettersBefore + 1);
+        assertThat(meter(IdempotencyMeters.RETRIES, kind)).isGreaterThanOrEqualTo(retriesBefore + MAX_ATTEMPTS - 1);
         if (kind.equals("records")) {
             assertThat(this.app.bean(Work.class).attempts(poison)).isEqualTo(MAX_ATTEMPTS);
         }
@@ -245,9 +245,9 @@ class FailureHandlingIT {
         try (FailureLog log = new FailureLog(Outage.class.getName())) {
             this.database.goAway();
             send(kind, payloads.toArray(String[]::new));
-            await().atMost(Duration.ofSeconds(30)).until(() -> meter(FailureMeters.OUTAGE, kind) == 1);
-            double retries = meter(FailureMeters.RETRIES, kind);
-            await().atMost(Duration.ofSeconds(30)).until(() -> meter(FailureMeters.RETRIES, kind) > retries + 1);
+            await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.OUTAGE, kind) == 1);
+            double retries = meter(IdempotencyMeters.RETRIES, kind);
+            await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.RETRIES, kind) > retries + 1);
             await().atMost(Duration.ofSeconds(30)).until(() -> consumer(kind).isContainerPaused());
             assertThat(this.app.bean(Outages.class).current())
                     .extracting(ConsumerOutage::consumer)
@@ -257,7 +257,7 @@ class FailureHandlingIT {
             assertThat(health.getDetails().get("waitingForDatabase")).asString().contains("consumer=" + kind);
             this.database.comeBack();
             awaitCaughtUp(kind);
-            await().atMost(Duration.ofSeconds(30)).until(() -> meter(FailureMeters.OUTAGE, kind) == 0);
+            await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.OUTAGE, kind) == 0);
             List<String> lines = log.lines().stream()
                     .filter(line -> line.contains("'" + kind + "'"))
                     .toList();
@@ -288,10 +288,10 @@ class FailureHandlingIT {
                 borrowed.add(pool.getConnection());
             }
             send(kind, payload);
-            double retries = meter(FailureMeters.RETRIES, kind);
+            double retries = meter(IdempotencyMeters.RETRIES, kind);
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> meter(FailureMeters.RETRIES, kind) > retries + MAX_ATTEMPTS);
-            assertThat(meter(FailureMeters.OUTAGE, kind)).isOne();
+                    .until(() -> meter(IdempotencyMeters.RETRIES, kind) > retries + MAX_ATTEMPTS);
+            assertThat(meter(IdempotencyMeters.OUTAGE, kind)).isOne();
         } finally {
             for (Connection connection : borrowed) {
                 connection.close();

@@ -3,9 +3,9 @@ package dev.idempotency.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.store.Dialects;
-import dev.idempotency.store.ProcessedTable;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
+import dev.idempotency.store.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
@@ -30,11 +30,10 @@ class DocumentedCleanupIT {
     void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, Dialects.of(dataSource), new ProcessedTable(null), SchemaMode.MIGRATE)
-                    .afterPropertiesSet();
+            new Schema(dataSource, Dialects.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
-            String command = scheduledCommand(jdbc, documentedSql());
+            String command = scheduledCommand(jdbc, documentedSql("idempotency-cleanup"));
 
             assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
                     .contains("idempotency_processed_cleanup", "Tid Scan")
@@ -45,6 +44,47 @@ class DocumentedCleanupIT {
             assertThat(remaining(jdbc, "billing")).containsExactly("billing-29", "billing-8", "billing-0");
             assertThat(remaining(jdbc, "down")).containsExactly("down-46", "down-40");
             assertThat(jdbc.update(command)).isEqualTo(10_000);
+        }
+    }
+
+    @Test
+    void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() throws IOException {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
+            new Schema(dataSource, Dialects.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+            String insert = """
+                    insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                        record_offset, record_headers, attempts, updated_at)
+                    """;
+            jdbc.update(insert + """
+                    select 'busy', n::text, 'processed', 'topic', 0, n, '', 1,
+                        current_timestamp - (n / 10000) * interval '1 day' - interval '1 hour'
+                    from generate_series(0, 99999) as n
+                    """);
+            for (String row : List.of("failed-31", "failed-29", "replayed-31", "replayed-29", "processed-8")) {
+                String[] parts = row.split("-");
+                jdbc.update(
+                        insert
+                                + "values ('idle', ?, ?, 'topic', 0, 0, '', 1, current_timestamp - ? * interval '1 day')",
+                        row,
+                        parts[0],
+                        Integer.valueOf(parts[1]));
+            }
+            jdbc.execute("analyze idempotency_inbox");
+            String command = scheduledCommand(jdbc, documentedSql("idempotency-inbox-cleanup"));
+
+            assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
+                    .contains("idempotency_inbox_status", "Tid Scan")
+                    .doesNotContain("Seq Scan on idempotency_inbox");
+            assertThat(jdbc.update(command)).isEqualTo(10_000 + 2);
+            assertThat(jdbc.update(command)).isEqualTo(10_000);
+            assertThat(jdbc.update(command)).isEqualTo(10_000);
+            assertThat(jdbc.update(command)).isOne();
+            assertThat(jdbc.queryForList(
+                            "select message_id from idempotency_inbox where consumer_id = 'idle' order by message_id",
+                            String.class))
+                    .containsExactly("failed-29", "replayed-29");
         }
     }
 
@@ -92,12 +132,12 @@ class DocumentedCleanupIT {
                 consumer);
     }
 
-    /** The one block in the documents at the project's root that schedules a job. */
-    private static String documentedSql() throws IOException {
+    /** The one block in the documents at the project's root that schedules the job. */
+    private static String documentedSql(String job) throws IOException {
         try (Stream<Path> files = Files.list(Path.of(".."))) {
             List<String> blocks = files.filter(file -> file.toString().endsWith(".md"))
                     .flatMap(file -> SQL_BLOCK.matcher(read(file)).results().map(MatchResult::group))
-                    .filter(block -> block.contains("cron.schedule("))
+                    .filter(block -> block.contains("cron.schedule('" + job + "'"))
                     .toList();
             assertThat(blocks).as("SQL for pg_cron in the documentation").hasSize(1);
             String block = blocks.get(0);

@@ -6,9 +6,9 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Dialects;
 import dev.idempotency.store.ForgettableMessages;
-import dev.idempotency.store.ProcessedTable;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
+import dev.idempotency.store.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -25,7 +25,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 class SharedCleanupIT {
 
     private static final int INSTANCES = 3;
-    private static final ProcessedTable TABLE = new ProcessedTable(null);
+    private static final Tables TABLES = new Tables(null);
 
     private final CyclicBarrier allAtWork = new CyclicBarrier(INSTANCES);
 
@@ -34,7 +34,7 @@ class SharedCleanupIT {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
             Dialect dialect = Dialects.of(dataSource);
-            new Schema(dataSource, dialect, TABLE, SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             jdbc.update("""
                     insert into idempotency_processed
@@ -65,7 +65,7 @@ class SharedCleanupIT {
                     consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)));
         }
         CleanupTask task = new ProcessedMessageCleanup(
-                new ForgettableMessages(dataSource, dialect, TABLE), retentions, Duration.ofDays(30));
+                new ForgettableMessages(dataSource, dialect, TABLES), retentions, Duration.ofDays(30));
         return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
     }
 

@@ -62,10 +62,10 @@ abstract class AbstractProcessedMessageStoreIT {
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         this.threads = Executors.newCachedThreadPool();
         Dialect dialect = Dialects.of(this.dataSource);
-        ProcessedTable table = new ProcessedTable(null);
-        new Schema(this.dataSource, dialect, table, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(this.dataSource, dialect, table, SchemaMode.VALIDATE).afterPropertiesSet();
-        this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, table, Duration.ofSeconds(30));
+        Tables tables = new Tables(null);
+        new Schema(this.dataSource, dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.dataSource, dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, tables, Duration.ofSeconds(30));
         this.jdbc.execute("create table effect (id varchar(100) not null)");
     }
 
@@ -237,7 +237,7 @@ abstract class AbstractProcessedMessageStoreIT {
     @Test
     void aWaitThatTakesTooLongEndsWithAClaimTimeoutAndNothingWritten() throws Exception {
         ProcessedMessageStore impatient = new JdbcProcessedMessageStore(
-                this.dataSource, Dialects.of(this.dataSource), new ProcessedTable(null), Duration.ofSeconds(1));
+                this.dataSource, Dialects.of(this.dataSource), new Tables(null), Duration.ofSeconds(1));
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
         Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {

@@ -24,7 +24,7 @@ abstract class ForgettingContract {
 
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
-    private static final ProcessedTable TABLE = new ProcessedTable(null);
+    private static final Tables TABLES = new Tables(null);
 
     private static final String INSERT = """
             insert into idempotency_processed
@@ -43,8 +43,8 @@ abstract class ForgettingContract {
         this.dataSource = createDataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         Dialect dialect = Dialects.of(this.dataSource);
-        new Schema(this.dataSource, dialect, TABLE, SchemaMode.MIGRATE).afterPropertiesSet();
-        this.messages = new ForgettableMessages(this.dataSource, dialect, TABLE);
+        new Schema(this.dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
+        this.messages = new ForgettableMessages(this.dataSource, dialect, TABLES);
     }
 
     @BeforeEach

@@ -35,7 +35,7 @@ class ForgettingPlanIT {
 
     @BeforeAll
     void aMillionRows() {
-        new Schema(this.dataSource, this.dialect, new ProcessedTable(null), SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.dataSource, this.dialect, new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
         this.jdbc.update("""
                 insert into idempotency_processed
                     (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)

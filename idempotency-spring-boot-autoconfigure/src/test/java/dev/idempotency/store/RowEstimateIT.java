@@ -13,7 +13,7 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /** The estimate of a table in a schema of its own, on one connection. */
 class RowEstimateIT {
 
-    private static final ProcessedTable TABLE = new ProcessedTable("Dedup");
+    private static final Tables TABLES = new Tables("Dedup");
 
     private static final int ROWS = 20;
 
@@ -44,7 +44,7 @@ class RowEstimateIT {
         Dialect dialect = Dialects.of(dataSource);
         JdbcTemplate jdbc = new JdbcTemplate(dataSource);
         jdbc.execute("create schema \"Dedup\"");
-        new Schema(dataSource, dialect, TABLE, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
         for (int i = 0; i < ROWS; i++) {
             jdbc.update("""
                     insert into "Dedup".idempotency_processed
@@ -52,6 +52,6 @@ class RowEstimateIT {
                     values ('consumer', ?, 'topic', 0, 0)
                     """, String.valueOf(i));
         }
-        return new JdbcProcessedMessageStore(dataSource, dialect, TABLE, Duration.ofSeconds(10));
+        return new JdbcProcessedMessageStore(dataSource, dialect, TABLES, Duration.ofSeconds(10));
     }
 }

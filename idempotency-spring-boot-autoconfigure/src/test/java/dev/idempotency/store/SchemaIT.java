@@ -68,7 +68,10 @@ class SchemaIT {
             TestApplication.start(this.database, List.of()).close();
         }
         assertThat(tables())
-                .containsExactlyInAnyOrder("public.idempotency_processed", "public.idempotency_schema_history");
+                .containsExactlyInAnyOrder(
+                        "public.idempotency_processed",
+                        "public.idempotency_inbox",
+                        "public.idempotency_schema_history");
     }
 
     @Test
@@ -117,7 +120,7 @@ class SchemaIT {
     @Test
     void aSchemaNameThatIsNoIdentifierIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ProcessedTable("x; drop table users"))
+                .isThrownBy(() -> new Tables("x; drop table users"))
                 .withMessageContaining("idempotency.schema.name")
                 .withMessageContaining("x; drop table users");
     }
@@ -133,7 +136,7 @@ class SchemaIT {
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }
-        assertThat(tables()).containsExactly("public.idempotency_processed");
+        assertThat(tables()).containsExactlyInAnyOrder("public.idempotency_processed", "public.idempotency_inbox");
     }
 
     @Test

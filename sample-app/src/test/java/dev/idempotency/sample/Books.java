@@ -12,9 +12,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * @param withAnnotation the balance of the protected listener
  * @param without the balance of the other one
  * @param turnover what the batch listener has added up
+ * @param receipts what the listener with an inbox has written receipts for
  * @param points what the retry-topic listener has given
  * @param pointsDue what it should have given
  * @param processedByLedger the messages that are recorded as processed
+ * @param keptInInbox the messages that are kept as processed
  */
 record Books(
         long payments,
@@ -22,9 +24,11 @@ record Books(
         BigDecimal withAnnotation,
         BigDecimal without,
         BigDecimal turnover,
+        BigDecimal receipts,
         long points,
         long pointsDue,
-        long processedByLedger) {
+        long processedByLedger,
+        long keptInInbox) {
 
     private static final String SQL = """
             select (select count(*) from payment) as payments,
@@ -32,9 +36,11 @@ record Books(
                    (select sum(balance) from account) as with_annotation,
                    (select sum(balance) from unprotected_account) as without,
                    (select amount from turnover) as turnover,
+                   (select coalesce(sum(amount), 0.00) from receipt) as receipts,
                    (select sum(points) from points) as points,
                    (select coalesce(sum(floor(amount / 10)), 0) from payment) as points_due,
-                   (select count(*) from idempotency_processed where consumer_id = 'ledger') as processed_by_ledger
+                   (select count(*) from idempotency_processed where consumer_id = 'ledger') as processed_by_ledger,
+                   (select count(*) from idempotency_inbox where status = 'processed') as kept_in_inbox
             """;
 
     static Books read(JdbcClient jdbc) {
@@ -45,7 +51,9 @@ record Books(
     boolean areRight() {
         return this.withAnnotation.equals(this.paidIn)
                 && this.turnover.equals(this.paidIn)
+                && this.receipts.equals(this.paidIn)
                 && this.points == this.pointsDue
+                && this.keptInInbox == this.payments
                 && this.processedByLedger == this.payments;
     }
 
@@ -55,6 +63,7 @@ record Books(
                 && page.amount("Total", "without").equals(money(this.without))
                 && page.amount("ledger", "result").equals(money(this.withAnnotation))
                 && page.amount("turnover", "result").equals(money(this.turnover))
+                && page.amount("receipts", "result").equals(money(this.receipts))
                 && page.amount("points", "result").equals(String.format(Locale.ENGLISH, "%,d", this.points))
                 && page.count("ledger", "processed") == this.processedByLedger;
     }

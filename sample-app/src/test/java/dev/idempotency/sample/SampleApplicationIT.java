@@ -39,6 +39,25 @@ class SampleApplicationIT {
     }
 
     @Test
+    void thePaymentsOfTheListenerWithAnInboxCanBeLookedAt() {
+        this.http.post().uri("/api/payments").retrieve().toBodilessEntity();
+
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            String inbox = this.http
+                    .get()
+                    .uri("/actuator/idempotencyinbox?consumer=receipts&status=processed&size=1")
+                    .retrieve()
+                    .body(String.class);
+            assertThat(inbox).contains("\"consumer\":\"receipts\"", "\"attempts\":1");
+        });
+        assertThat(this.jdbc
+                        .sql("select payload_json ->> 'account' from idempotency_inbox_readable limit 1")
+                        .query(String.class)
+                        .single())
+                .isIn("Alice", "Bob", "Carol", "Dave");
+    }
+
+    @Test
     void theApplicationIsHealthy() {
         String health = this.http.get().uri("/actuator/health").retrieve().body(String.class);
         assertThat(health).contains("\"status\":\"UP\"");

@@ -237,6 +237,7 @@ class SamplePageIT {
         return List.of(
                 this.page.count("ledger", column),
                 this.page.count("turnover", column),
+                this.page.count("receipts", column),
                 this.page.count("points", column));
     }
 

@@ -30,6 +30,9 @@ class Ledger {
             select 'turnover', amount, (select amount from paid)
               from turnover
             union all
+            select 'receipts', coalesce(sum(amount), 0), (select amount from paid)
+              from receipt
+            union all
             select 'points', sum(points.points), (select points from paid)
               from points
             """;

@@ -1,0 +1,120 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.ReplayException;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxMessage;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.inbox.Replays;
+import java.time.OffsetDateTime;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/**
+ * Actuator endpoint: the messages of the inbox.
+ *
+ * <p>Messages can be replayed once {@code management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
+ */
+@Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
+public final class IdempotencyInboxEndpoint {
+
+    private static final Logger logger = LoggerFactory.getLogger(IdempotencyInboxEndpoint.class);
+
+    private final Inbox inbox;
+
+    public IdempotencyInboxEndpoint(Inbox inbox) {
+        this.inbox = inbox;
+    }
+
+    /** A page of the messages that fit, or one message with all that was received of it. */
+    @ReadOperation
+    public @Nullable Object read(
+            @Nullable String consumer,
+            @Nullable String messageId,
+            @Nullable String status,
+            @Nullable String type,
+            @Nullable OffsetDateTime since,
+            @Nullable OffsetDateTime until,
+            @Nullable Integer page,
+            @Nullable Integer size) {
+        if (messageId != null) {
+            InboxMessage message = find(consumer, messageId);
+            return (message != null) ? InboxMessageReport.of(message) : null;
+        }
+        try {
+            return InboxPageReport.of(this.inbox.find(new InboxQuery(
+                    (status != null) ? InboxStatus.of(status) : null,
+                    consumer,
+                    type,
+                    (since != null) ? since.toInstant() : null,
+                    (until != null) ? until.toInstant() : null,
+                    Objects.requireNonNullElse(page, 0),
+                    Objects.requireNonNullElse(size, InboxQuery.DEFAULT_SIZE))));
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+        }
+    }
+
+    /** Replays one message, or all of a consumer that have failed. */
+    @WriteOperation
+    public WebEndpointResponse<ReplayReport> replay(
+            String consumer, @Nullable String messageId, @Nullable Boolean forget, SecurityContext security) {
+        boolean forgetting = Boolean.TRUE.equals(forget);
+        logger.warn(
+                "A replay of {} of consumer '{}'{} was requested by {}",
+                (messageId != null) ? "message '" + Printable.text(messageId) + "'" : "all failed messages",
+                Printable.text(consumer),
+                forgetting ? ", even if processed," : "",
+                Printable.nameOf(security.getPrincipal()));
+        if (messageId == null) {
+            if (forgetting) {
+                throw new InvalidEndpointRequestException(
+                        "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
+            }
+            Replays replays = this.inbox.replayFailed(consumer);
+            return new WebEndpointResponse<>(new ReplayReport(replays.sent(), replays.withoutPayload(), null));
+        }
+        InboxMessage message = find(consumer, messageId);
+        if (message == null) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        return replay(message.entry().id(), forgetting);
+    }
+
+    private WebEndpointResponse<ReplayReport> replay(MessageId id, boolean forgetting) {
+        try {
+            if (forgetting) {
+                this.inbox.forgetAndReplay(id);
+            } else {
+                this.inbox.replay(id);
+            }
+            return new WebEndpointResponse<>(new ReplayReport(1, 0, null));
+        } catch (ReplayException ex) {
+            return new WebEndpointResponse<>(new ReplayReport(0, 0, ex.getMessage()), 409);
+        }
+    }
+
+    private @Nullable InboxMessage find(@Nullable String consumer, String messageId) {
+        if (consumer == null) {
+            throw new InvalidEndpointRequestException(
+                    "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+        }
+        for (MessageId id : ProcessedMessages.ids(consumer, messageId)) {
+            InboxMessage message = this.inbox.find(id);
+            if (message != null) {
+                return message;
+            }
+        }
+        return null;
+    }
+}

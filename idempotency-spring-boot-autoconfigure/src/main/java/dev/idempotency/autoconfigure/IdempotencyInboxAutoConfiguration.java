@@ -1,0 +1,68 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.inbox.ForgettableInbox;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.observe.InboxObserver;
+import dev.idempotency.observe.InboxObservers;
+import dev.idempotency.retention.InboxCleanup;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.Tables;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.core.ProducerFactory;
+
+/** Auto-configuration for the messages that are kept. */
+@AutoConfiguration(
+        after = {IdempotencyStoreAutoConfiguration.class, IdempotencyFailureAutoConfiguration.class},
+        before = {IdempotencyCleanupAutoConfiguration.class, IdempotencyAutoConfiguration.class})
+@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+@ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
+@EnableConfigurationProperties({IdempotencyProperties.class, InboxProperties.class})
+public final class IdempotencyInboxAutoConfiguration {
+
+    @Bean
+    ListenerInboxes idempotencyListenerInboxes(
+            JdbcProcessedMessageStore store,
+            Dialect dialect,
+            IdempotencyProperties properties,
+            InboxProperties inbox,
+            FailureClassifier classifier,
+            ObjectProvider<InboxObserver> observers) {
+        return new ListenerInboxes(
+                store, dialect, tables(properties), inbox.settings(), classifier, observer(observers));
+    }
+
+    @Bean
+    Inbox idempotencyInbox(
+            JdbcProcessedMessageStore store,
+            Dialect dialect,
+            IdempotencyProperties properties,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            ObjectProvider<InboxObserver> observers) {
+        return new Inbox(store, dialect, tables(properties), producerFactory::getIfUnique, observer(observers));
+    }
+
+    @Bean
+    InboxCleanup idempotencyInboxCleanup(
+            JdbcProcessedMessageStore store, Dialect dialect, IdempotencyProperties properties, InboxProperties inbox) {
+        return new InboxCleanup(
+                new ForgettableInbox(store.dataSource(), dialect, tables(properties)),
+                inbox.retention().processed(),
+                inbox.retention().failed());
+    }
+
+    private static Tables tables(IdempotencyProperties properties) {
+        return new Tables(properties.schema().name());
+    }
+
+    private static InboxObserver observer(ObjectProvider<InboxObserver> observers) {
+        return new InboxObservers(observers.orderedStream().toList());
+    }
+}

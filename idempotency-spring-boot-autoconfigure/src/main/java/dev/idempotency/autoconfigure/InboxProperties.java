@@ -1,0 +1,57 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.inbox.InboxSettings;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Settings under {@code idempotency.inbox}: which messages are kept, and for how long.
+ *
+ * @param enabled whether the messages of all listeners are kept, not only of those with {@code inbox = true}
+ * @param maxPayload size of a record's value beyond which it is left out
+ * @param typeHeaders headers of the Kafka record that may tell a message's type; the first one present counts, and
+ *     without any it is the class of what the message was deserialized to
+ * @param retention how long messages are kept
+ */
+@ConfigurationProperties("idempotency.inbox")
+public record InboxProperties(
+        @DefaultValue("false") boolean enabled,
+        @DefaultValue("1MB") DataSize maxPayload,
+
+        @DefaultValue({"message-type", "ce_type", "__TypeId__"})
+        List<String> typeHeaders,
+
+        @DefaultValue Retention retention) {
+
+    private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+
+    InboxSettings settings() {
+        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
+    }
+
+    /**
+     * How long messages are kept.
+     *
+     * @param processed how long after they were processed
+     * @param failed how long after they failed last, or were replayed and not seen again
+     */
+    public record Retention(
+            @DefaultValue("7d") Duration processed,
+            @DefaultValue("30d") Duration failed) {
+
+        public Retention {
+            check("processed", processed);
+            check("failed", failed);
+        }
+
+        private static void check(String name, Duration retention) {
+            if (retention.compareTo(SHORTEST_RETENTION) < 0) {
+                throw new IllegalArgumentException("idempotency.inbox.retention.%s must be at least %s, but is %s"
+                        .formatted(name, SHORTEST_RETENTION, retention));
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package dev.idempotency.failure;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+
+/**
+ * Producers that send bytes as they are.
+ *
+ * <p>They have the application's producer settings except for those on which it depends that nothing is lost, and they
+ * wait for a broker or a topic for seconds only, as somebody waits with them.
+ */
+public final class RawProducers {
+
+    private static final Map<String, Object> SETTINGS = Map.of(
+            ProducerConfig.ACKS_CONFIG, "all",
+            ProducerConfig.LINGER_MS_CONFIG, 0,
+            ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000,
+            ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
+            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
+
+    private RawProducers() {}
+
+    /** A factory of such producers, to be destroyed by whoever asked for it. */
+    public static DefaultKafkaProducerFactory<byte[], byte[]> like(ProducerFactory<?, ?> applications) {
+        Map<String, Object> configuration = new HashMap<>(applications.getConfigurationProperties());
+        configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+        configuration.putAll(SETTINGS);
+        return new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+}

@@ -1,0 +1,191 @@
+package dev.idempotency.inbox;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.ReplayException;
+import dev.idempotency.observe.InboxObserver;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.Tables;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.kafka.core.ProducerFactory;
+
+/**
+ * The messages that listeners with {@code inbox = true} were called with: to be looked at, and to be replayed.
+ *
+ * <p>A replay sends the record to its topic again, so that it takes the ordinary path with all its guarantees: whoever has
+ * processed the message drops it. All groups that read the topic see it.
+ */
+public final class Inbox implements DisposableBean {
+
+    private static final Logger logger = LoggerFactory.getLogger(Inbox.class);
+
+    private static final int REPLAYS_AT_A_TIME = 100;
+
+    private final InboxDatabase database;
+    private final ProcessedMessageStore store;
+    private final ReplayProducer producer;
+    private final InboxObserver observer;
+
+    public Inbox(
+            JdbcProcessedMessageStore store,
+            Dialect dialect,
+            Tables tables,
+            Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
+            InboxObserver observer) {
+        this.database = new InboxDatabase(store.dataSource(), dialect, tables);
+        this.store = store;
+        this.producer = new ReplayProducer(producerFactory);
+        this.observer = observer;
+    }
+
+    /** A page of the messages that fit the query, what changed last first. */
+    public InboxPage find(InboxQuery query) {
+        return this.database.reader().find(query);
+    }
+
+    /** One message with all that was received of it, or {@code null} if it is not in the inbox. */
+    public @Nullable InboxMessage find(MessageId id) {
+        return this.database.reader().find(id);
+    }
+
+    /**
+     * Sends a message that has not been processed to its topic again.
+     *
+     * @throws ReplayException if it is not there, has been processed, is without its payload, or could not be sent
+     */
+    public void replay(MessageId id) {
+        InboxMessage message = replayable(id);
+        if (message.entry().status() == InboxStatus.PROCESSED) {
+            throw refused(
+                    id,
+                    "it has been processed, so that its replay would be dropped as a duplicate. Forget it on purpose to"
+                            + " have it processed a second time.");
+        }
+        replay(id, message, false);
+    }
+
+    /**
+     * Forgets that a message has been processed and sends it to its topic again: its effects will happen a second time.
+     *
+     * @throws ReplayException if it is not there, is without its payload, or could not be sent
+     */
+    public void forgetAndReplay(MessageId id) {
+        replay(id, replayable(id), true);
+    }
+
+    private void replay(MessageId id, InboxMessage message, boolean forget) {
+        if (!replay(message, forget)) {
+            throw refused(id, "it has changed in this moment. Look at it again.");
+        }
+    }
+
+    /**
+     * Sends all messages of a consumer that have failed, until now, to their topics again, in the order of their
+     * records.
+     *
+     * @throws ReplayException if one could not be sent; those before it were
+     */
+    public Replays replayFailed(String consumer) {
+        Instant now = this.database.callInNewTransaction(InboxTable::now);
+        long sent = 0;
+        List<MessageId> next = nextFailed(consumer, now);
+        while (!next.isEmpty()) {
+            for (MessageId id : next) {
+                InboxMessage message = find(id);
+                if (message != null && message.entry().status() == InboxStatus.FAILED && replay(message, false)) {
+                    sent++;
+                }
+            }
+            next = nextFailed(consumer, now);
+        }
+        return new Replays(sent, this.database.reader().notReplayable(consumer));
+    }
+
+    private List<MessageId> nextFailed(String consumer, @Nullable Instant upTo) {
+        return this.database.reader().replayable(consumer, Objects.requireNonNull(upTo), REPLAYS_AT_A_TIME);
+    }
+
+    private InboxMessage replayable(MessageId id) {
+        InboxMessage message = find(id);
+        if (message == null) {
+            throw refused(id, "it is not in the inbox.");
+        }
+        if (message.entry().payloadOmitted() != null) {
+            throw refused(
+                    id,
+                    "its payload was not kept (%s). Raise idempotency.inbox.max-payload for the next ones."
+                            .formatted(message.entry().payloadOmitted()));
+        }
+        return message;
+    }
+
+    /**
+     * Marks the message and sends it, unless somebody else did so or it came back in the meantime. In this order a crash
+     * between the two leaves a message that is marked and can be replayed again.
+     */
+    private boolean replay(InboxMessage message, boolean forget) {
+        InboxEntry entry = message.entry();
+        MessageId id = entry.id();
+        boolean marked = Boolean.TRUE.equals(this.database.callInNewTransaction(table -> {
+            if (!table.markReplayed(id, entry.status())) {
+                return false;
+            }
+            if (forget) {
+                this.store.forget(id);
+            }
+            return true;
+        }));
+        if (!marked) {
+            return false;
+        }
+        send(message);
+        logger.info(
+                "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
+                id.value().replaceAll("\\p{Cntrl}", "?"),
+                id.consumer(),
+                entry.record(),
+                entry.status(),
+                entry.attempts(),
+                forget ? ", and forgot that it was processed" : "");
+        this.observer.replayed(id);
+        return true;
+    }
+
+    private void send(InboxMessage message) {
+        MessageId id = message.entry().id();
+        try {
+            this.producer.send(message);
+        } catch (Exception ex) {
+            this.database.inNewTransaction(table -> table.takeReplayBack(id, FailureText.of(ex)));
+            if (ex instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            throw new ReplayException(
+                    "Message '%s' of consumer '%s' could not be sent to %s: %s. It is marked as failed and can be replayed again."
+                            .formatted(
+                                    id.value(),
+                                    id.consumer(),
+                                    message.entry().record().topic(),
+                                    ex.getMessage()),
+                    ex);
+        }
+    }
+
+    @Override
+    public void destroy() {
+        this.producer.close();
+    }
+
+    private static ReplayException refused(MessageId id, String why) {
+        return new ReplayException(
+                "Message '%s' of consumer '%s' was not replayed: %s".formatted(id.value(), id.consumer(), why), null);
+    }
+}

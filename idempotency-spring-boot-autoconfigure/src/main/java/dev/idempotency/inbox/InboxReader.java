@@ -1,0 +1,135 @@
+package dev.idempotency.inbox;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Tables;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What is read from the table of the inbox. */
+final class InboxReader {
+
+    private static final String ENTRY_COLUMNS =
+            "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset, attempts,"
+                    + " replays, last_error, received_at, processed_at, updated_at, payload_size, payload_omitted";
+
+    private static final String PAGE = """
+            select %s
+            from %s
+            where %s
+            order by updated_at desc, consumer_id, message_id
+            limit ? offset ?
+            """;
+
+    private static final String ONE = """
+            select %s, record_key, record_headers, payload
+            from %s
+            where consumer_id = ? and message_id = ?
+            """;
+
+    /** In the order in which they were sent, as far as there is one. */
+    private static final String REPLAYABLE = """
+            select message_id
+            from %s
+            where consumer_id = ? and status = 'failed' and payload_omitted is null and updated_at <= ?
+            order by record_topic, record_partition, record_offset
+            limit ?
+            """;
+
+    private static final String NOT_REPLAYABLE = """
+            select count(*)
+            from %s
+            where consumer_id = ? and status = 'failed' and payload_omitted is not null
+            """;
+
+    private final JdbcTemplate jdbc;
+    private final String table;
+
+    InboxReader(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
+        this.jdbc = jdbc;
+        this.table = tables.inbox(dialect);
+    }
+
+    InboxPage find(InboxQuery query) {
+        List<String> conditions = new ArrayList<>(List.of("1 = 1"));
+        List<Object> parameters = new ArrayList<>();
+        add("status = ?", query.status(), conditions, parameters);
+        add("consumer_id = ?", query.consumer(), conditions, parameters);
+        add("message_type = ?", query.type(), conditions, parameters);
+        add("updated_at >= ?", query.since(), conditions, parameters);
+        add("updated_at < ?", query.until(), conditions, parameters);
+        parameters.add(query.size() + 1);
+        parameters.add((long) query.page() * query.size());
+        List<InboxEntry> found = this.jdbc.query(
+                PAGE.formatted(ENTRY_COLUMNS, this.table, String.join(" and ", conditions)),
+                (row, number) -> entry(row),
+                parameters.toArray());
+        boolean last = found.size() <= query.size();
+        return new InboxPage(last ? found : found.subList(0, query.size()), query.page(), last);
+    }
+
+    private static void add(
+            String condition, @Nullable Object value, List<String> conditions, List<Object> parameters) {
+        if (value != null) {
+            conditions.add(condition);
+            parameters.add((value instanceof Instant instant) ? Timestamp.from(instant) : value.toString());
+        }
+    }
+
+    @Nullable
+    InboxMessage find(MessageId id) {
+        List<InboxMessage> found = this.jdbc.query(
+                ONE.formatted(ENTRY_COLUMNS, this.table),
+                (row, number) -> new InboxMessage(
+                        entry(row),
+                        row.getBytes("record_key"),
+                        HeaderLines.read(row.getString("record_headers")),
+                        row.getBytes("payload")),
+                id.consumer(),
+                id.value());
+        return found.isEmpty() ? null : found.get(0);
+    }
+
+    /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
+    List<MessageId> replayable(String consumer, Instant upTo, int limit) {
+        return this.jdbc.query(
+                REPLAYABLE.formatted(this.table),
+                (row, number) -> new MessageId(consumer, row.getString(1)),
+                consumer,
+                Timestamp.from(upTo),
+                limit);
+    }
+
+    /** How many failed messages of a consumer are without their payload. */
+    long notReplayable(String consumer) {
+        return Objects.requireNonNull(
+                this.jdbc.queryForObject(NOT_REPLAYABLE.formatted(this.table), Long.class, consumer));
+    }
+
+    private static InboxEntry entry(ResultSet row) throws SQLException {
+        return new InboxEntry(
+                new MessageId(row.getString("consumer_id"), row.getString("message_id")),
+                InboxStatus.of(row.getString("status")),
+                row.getString("message_type"),
+                new RecordCoordinates(
+                        row.getString("record_topic"), row.getInt("record_partition"), row.getLong("record_offset")),
+                row.getInt("attempts"),
+                row.getInt("replays"),
+                row.getString("last_error"),
+                row.getTimestamp("received_at").toInstant(),
+                (row.getTimestamp("processed_at") != null)
+                        ? row.getTimestamp("processed_at").toInstant()
+                        : null,
+                row.getTimestamp("updated_at").toInstant(),
+                (Integer) row.getObject("payload_size"),
+                row.getString("payload_omitted"));
+    }
+}

@@ -1,0 +1,37 @@
+package dev.idempotency.inbox;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** What became of a message that is kept, as far as is known. */
+public enum InboxStatus {
+
+    /** The listener has processed it. */
+    PROCESSED,
+
+    /** The listener has failed at it and has not processed it since. Its redelivery, if there is one, runs. */
+    FAILED,
+
+    /** It was sent to its topic again and has not come back yet. */
+    REPLAYED;
+
+    /** The status with a name, in whatever case. */
+    public static InboxStatus of(String name) {
+        return Arrays.stream(values())
+                .filter(status -> status.name().equalsIgnoreCase(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
+                        .formatted(
+                                name,
+                                Arrays.stream(values())
+                                        .map(InboxStatus::toString)
+                                        .collect(Collectors.joining(", ")))));
+    }
+
+    /** Its name in the table. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,203 @@
+package dev.idempotency.inbox;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Tables;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.springframework.jdbc.core.BatchPreparedStatementSetter;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What is written to the table of the inbox. Rows are locked in the order of their ids, so that nobody deadlocks. */
+final class InboxTable {
+
+    private static final Comparator<KeptMessage> BY_ID =
+            Comparator.comparing(message -> message.id().value());
+
+    private static final int IDS_PER_QUERY = 500;
+
+    private static final String INSERT_FAILED = """
+            insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset,
+                record_key, record_headers, payload, payload_size, payload_omitted, last_error, status, attempts)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'failed', 1)
+            """;
+
+    private static final String UPDATE_FAILED = """
+            update %s
+            set status = 'failed', attempts = attempts + 1, last_error = ?, processed_at = null, updated_at = %s
+            where consumer_id = ? and message_id = ?
+            """;
+
+    private static final String LOCK = """
+            select message_id from %s where consumer_id = ? and message_id in (%s) order by message_id for update
+            """;
+
+    private static final String MARK_REPLAYED = """
+            update %s
+            set status = 'replayed', replays = replays + 1, processed_at = null, updated_at = %s
+            where consumer_id = ? and message_id = ? and status = ?
+            """;
+
+    private static final String TAKE_REPLAY_BACK = """
+            update %s
+            set status = 'failed', last_error = ?, updated_at = %s
+            where consumer_id = ? and message_id = ? and status = 'replayed'
+            """;
+
+    private static final String EXPIRED = """
+            select consumer_id, message_id
+            from %s
+            where status = ? and updated_at < ?
+            order by updated_at
+            limit ?
+            for update skip locked
+            """;
+
+    private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
+
+    private final JdbcTemplate jdbc;
+    private final String table;
+    private final String complete;
+    private final String now;
+
+    InboxTable(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
+        this.jdbc = jdbc;
+        this.table = tables.inbox(dialect);
+        this.complete = dialect.inboxCompletionIn(this.table);
+        this.now = dialect.now();
+    }
+
+    /** Writes messages as processed. */
+    void complete(List<KeptMessage> messages) {
+        if (messages.size() == 1) {
+            this.jdbc.update(this.complete, statement -> bind(statement, messages.get(0)));
+        } else {
+            batch(this.complete, sorted(messages), InboxTable::bind);
+        }
+    }
+
+    /** Writes messages that are not in the table as failed. */
+    void insertFailed(List<KeptMessage> messages, String error) {
+        batch(INSERT_FAILED.formatted(this.table), sorted(messages), (statement, message) -> {
+            bind(statement, message);
+            statement.setString(12, error);
+        });
+    }
+
+    /** Writes that messages in the table have failed again. */
+    void updateFailed(Collection<MessageId> ids, String error) {
+        batch(UPDATE_FAILED.formatted(this.table, this.now), List.copyOf(ids), (statement, id) -> {
+            statement.setString(1, error);
+            bind(statement, 2, id);
+        });
+    }
+
+    /** Locks those of the messages that are in the table, and says which these are. */
+    Set<MessageId> lock(List<MessageId> ids) {
+        Set<MessageId> found = new HashSet<>();
+        List<MessageId> ordered =
+                ids.stream().sorted(Comparator.comparing(MessageId::value)).toList();
+        for (int from = 0; from < ordered.size(); from += IDS_PER_QUERY) {
+            List<MessageId> some = ordered.subList(from, Math.min(from + IDS_PER_QUERY, ordered.size()));
+            String consumer = some.get(0).consumer();
+            this.jdbc.query(
+                    LOCK.formatted(this.table, "?" + ", ?".repeat(some.size() - 1)),
+                    statement -> {
+                        statement.setString(1, consumer);
+                        for (int i = 0; i < some.size(); i++) {
+                            statement.setString(i + 2, some.get(i).value());
+                        }
+                    },
+                    row -> {
+                        found.add(new MessageId(consumer, row.getString(1)));
+                    });
+        }
+        return found;
+    }
+
+    /** Marks a message as replayed, unless its status has changed. */
+    boolean markReplayed(MessageId id, InboxStatus expected) {
+        return this.jdbc.update(
+                        MARK_REPLAYED.formatted(this.table, this.now), id.consumer(), id.value(), expected.toString())
+                == 1;
+    }
+
+    /** Marks a message whose replay could not be sent as failed. */
+    void takeReplayBack(MessageId id, String error) {
+        this.jdbc.update(TAKE_REPLAY_BACK.formatted(this.table, this.now), error, id.consumer(), id.value());
+    }
+
+    /** Deletes the oldest rows with a status that have not changed for so long, those that nobody holds. */
+    int deleteExpired(InboxStatus status, Duration age, int limit) {
+        Timestamp before = Timestamp.from(now().minus(age));
+        List<MessageId> expired = this.jdbc.query(
+                EXPIRED.formatted(this.table),
+                (row, number) -> new MessageId(row.getString(1), row.getString(2)),
+                status.toString(),
+                before,
+                limit);
+        batch(DELETE.formatted(this.table), expired, (statement, id) -> bind(statement, 1, id));
+        return expired.size();
+    }
+
+    /** The database's time. */
+    Instant now() {
+        return Objects.requireNonNull(this.jdbc.queryForObject("select " + this.now, Timestamp.class))
+                .toInstant();
+    }
+
+    private static List<KeptMessage> sorted(List<KeptMessage> messages) {
+        return messages.stream().sorted(BY_ID).toList();
+    }
+
+    private static void bind(PreparedStatement statement, KeptMessage message) throws SQLException {
+        bind(statement, 1, message.id());
+        statement.setString(3, message.type());
+        statement.setString(4, message.coordinates().topic());
+        statement.setInt(5, message.coordinates().partition());
+        statement.setLong(6, message.coordinates().offset());
+        statement.setBytes(7, message.key());
+        statement.setString(8, message.headers());
+        statement.setBytes(9, message.payload().bytes());
+        statement.setObject(10, message.payload().size(), Types.INTEGER);
+        statement.setString(11, message.payload().omitted());
+    }
+
+    private static void bind(PreparedStatement statement, int index, MessageId id) throws SQLException {
+        statement.setString(index, id.consumer());
+        statement.setString(index + 1, id.value());
+    }
+
+    private interface Binding<T> {
+
+        void bind(PreparedStatement statement, T row) throws SQLException;
+    }
+
+    private <T> void batch(String sql, List<T> rows, Binding<T> binding) {
+        if (rows.isEmpty()) {
+            return;
+        }
+        this.jdbc.batchUpdate(sql, new BatchPreparedStatementSetter() {
+
+            @Override
+            public void setValues(PreparedStatement statement, int index) throws SQLException {
+                binding.bind(statement, rows.get(index));
+            }
+
+            @Override
+            public int getBatchSize() {
+                return rows.size();
+            }
+        });
+    }
+}

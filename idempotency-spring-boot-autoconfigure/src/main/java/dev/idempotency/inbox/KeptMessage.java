@@ -1,0 +1,23 @@
+package dev.idempotency.inbox;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message as it is written to the table.
+ *
+ * @param id its identity
+ * @param coordinates where its record stood first
+ * @param type what it says it is, or the class of what it was deserialized to
+ * @param key the record's key
+ * @param headers the record's headers, as {@link HeaderLines}
+ * @param payload the record's value
+ */
+record KeptMessage(
+        MessageId id,
+        RecordCoordinates coordinates,
+        @Nullable String type,
+        byte @Nullable [] key,
+        String headers,
+        Payload payload) {}

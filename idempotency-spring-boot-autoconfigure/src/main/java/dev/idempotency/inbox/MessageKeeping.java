@@ -1,0 +1,55 @@
+package dev.idempotency.inbox;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** Makes of a message that was delivered one that can be written to the table: what was received, and its type. */
+final class MessageKeeping {
+
+    private static final int MAX_TYPE_LENGTH = 255;
+
+    private final ReceivedRecords received;
+    private final List<String> typeHeaders;
+
+    MessageKeeping(ReceivedRecords received, List<String> typeHeaders) {
+        this.received = received;
+        this.typeHeaders = List.copyOf(typeHeaders);
+    }
+
+    List<KeptMessage> keep(List<DeliveredMessage> messages) {
+        return messages.stream().map(this::keep).toList();
+    }
+
+    private KeptMessage keep(DeliveredMessage message) {
+        ReceivedRecord found = this.received.find(message.record());
+        List<Header> headers = (found != null)
+                ? found.headers()
+                : List.of(message.record().headers().toArray());
+        return new KeptMessage(
+                message.id(),
+                message.coordinates(),
+                type(headers, message.record().value()),
+                (found != null) ? found.key() : null,
+                HeaderLines.write(headers),
+                (found != null) ? found.payload() : Payload.UNKNOWN);
+    }
+
+    private @Nullable String type(List<Header> headers, @Nullable Object value) {
+        for (String name : this.typeHeaders) {
+            for (Header header : headers) {
+                if (header.key().equals(name) && header.value() != null) {
+                    return storable(new String(header.value(), StandardCharsets.UTF_8));
+                }
+            }
+        }
+        return (value != null) ? storable(ClassUtils.getQualifiedName(value.getClass())) : null;
+    }
+
+    private static String storable(String type) {
+        String text = type.replaceAll("\\p{Cntrl}", "?");
+        return text.substring(0, Math.min(text.length(), MAX_TYPE_LENGTH));
+    }
+}

@@ -1,0 +1,106 @@
+package dev.idempotency.inbox;
+
+import java.lang.reflect.Field;
+import java.util.Properties;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Has the bytes remembered that a container's consumers receive, by standing before their deserializers.
+ *
+ * <p>Deserializers that are named by their class are replaced for this container alone. Those that the consumer factory
+ * was given as objects can be replaced there only: then the bytes of all its containers are remembered while their
+ * records are being handled.
+ */
+final class ReceivedBytes {
+
+    private static final Class<?> FACTORY = DefaultKafkaConsumerFactory.class;
+
+    private final ReceivedRecords received;
+
+    ReceivedBytes(ReceivedRecords received) {
+        this.received = received;
+    }
+
+    /** Why this cannot be done for a container, or {@code null} if it can. */
+    static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
+        Object factory = consumerFactory(container);
+        return (factory instanceof DefaultKafkaConsumerFactory)
+                ? null
+                : "Its consumer factory is a %s, which does not let the received bytes be kept"
+                        .formatted((factory != null) ? factory.getClass().getName() : null);
+    }
+
+    void rememberIn(AbstractMessageListenerContainer<?, ?> container) {
+        DefaultKafkaConsumerFactory<?, ?> factory = (DefaultKafkaConsumerFactory<?, ?>) consumerFactory(container);
+        Assert.state(factory != null, "The container has no consumer factory");
+        Properties own = container.getContainerProperties().getKafkaConsumerProperties();
+        own.put(RememberingDeserializer.RECEIVED, this.received);
+        if (!replaceSupplied(factory, "keyDeserializerSupplier", true)) {
+            replaceNamed(
+                    factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, RememberingDeserializer.KEY_DELEGATE);
+        }
+        if (!replaceSupplied(factory, "valueDeserializerSupplier", false)) {
+            replaceNamed(
+                    factory,
+                    own,
+                    ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG,
+                    RememberingDeserializer.VALUE_DELEGATE);
+        }
+    }
+
+    /** Whether the factory has been given deserializers, which are replaced then. */
+    private boolean replaceSupplied(DefaultKafkaConsumerFactory<?, ?> factory, String fieldName, boolean key) {
+        Field field = field(FACTORY, fieldName);
+        Supplier<?> supplier = (Supplier<?>) ReflectionUtils.getField(field, factory);
+        if (supplier instanceof Remembering) {
+            return true;
+        }
+        Object sample = (supplier != null) ? supplier.get() : null;
+        if (sample == null) {
+            return false;
+        }
+        ReflectionUtils.setField(field, factory, new Remembering(supplier, this.received, key));
+        return true;
+    }
+
+    private static void replaceNamed(
+            DefaultKafkaConsumerFactory<?, ?> factory, Properties own, String property, String delegate) {
+        String named = own.getProperty(property);
+        Object deserializer =
+                (named != null) ? named : factory.getConfigurationProperties().get(property);
+        if (deserializer != null && !RememberingDeserializer.class.getName().equals(deserializer)) {
+            own.put(delegate, deserializer);
+            own.put(property, RememberingDeserializer.class.getName());
+        }
+    }
+
+    private static @Nullable Object consumerFactory(AbstractMessageListenerContainer<?, ?> container) {
+        return ReflectionUtils.getField(field(AbstractMessageListenerContainer.class, "consumerFactory"), container);
+    }
+
+    private static Field field(Class<?> type, String name) {
+        Field field = ReflectionUtils.findField(type, name);
+        Assert.state(field != null, () -> "This version of Spring Kafka has no field '%s' in %s".formatted(name, type));
+        ReflectionUtils.makeAccessible(field);
+        return field;
+    }
+
+    /** Gives each consumer what the factory's own supplier gives, within a deserializer that remembers. */
+    private record Remembering(Supplier<?> own, ReceivedRecords received, boolean key)
+            implements Supplier<Deserializer<?>> {
+
+        @Override
+        public Deserializer<?> get() {
+            Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
+            Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
+            return new RememberingDeserializer(deserializer, this.received, this.key);
+        }
+    }
+}

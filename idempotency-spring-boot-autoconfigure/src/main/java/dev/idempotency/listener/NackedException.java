@@ -1,0 +1,14 @@
+package dev.idempotency.listener;
+
+import java.io.Serial;
+
+/** Tells the inbox that a listener called {@code nack()}, which is no exception to anybody else. */
+final class NackedException extends RuntimeException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    NackedException() {
+        super("The listener called nack()", null, false, false);
+    }
+}

@@ -1,0 +1,209 @@
+package dev.idempotency.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.jayway.jsonpath.JsonPath;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class IdempotencyInboxEndpointIT {
+
+    private final TestDatabase database = TestPostgres.createDatabase();
+    private final String topic = TestKafka.createTopic("inbox", 1);
+    private final String group = TestKafka.uniqueName("inbox");
+    private TestApplication app;
+
+    @BeforeAll
+    void startAndSend() {
+        this.app = start("management.endpoint.idempotencyinbox.access=unrestricted", Ledger.class);
+        this.app.send(this.topic, "good", "good");
+        this.app.send(this.topic, "bad", "bad");
+        this.app.send(this.topic, "worse", "worse");
+        this.app.awaitCaughtUp(this.group, this.topic);
+    }
+
+    private TestApplication start(String property, Class<?>... classes) {
+        return TestApplication.start(
+                this.database,
+                List.of(
+                        property,
+                        "spring.main.web-application-type=servlet",
+                        "server.port=0",
+                        "management.endpoints.web.exposure.include=idempotencyinbox",
+                        "idempotency.errors.initial-interval=1ms",
+                        "idempotency.errors.max-attempts=1",
+                        "topic=" + this.topic,
+                        "group=" + this.group),
+                classes);
+    }
+
+    @AfterAll
+    void stop() {
+        this.app.close();
+        this.database.close();
+    }
+
+    @Test
+    void messagesAreListedByStatusConsumerTypeAndTime() {
+        assertThat(ids("?status=processed")).contains("good").doesNotContain("worse");
+        assertThat(ids("?status=FAILED&consumer=ledger")).contains("worse");
+        assertThat(ids("?consumer=nobody")).isEmpty();
+        assertThat(ids("?type=java.lang.String")).contains("good", "worse");
+        assertThat(ids("?type=other")).isEmpty();
+        assertThat(ids("?since=" + Instant.now().plusSeconds(3600))).isEmpty();
+        assertThat(ids("?until=" + Instant.now().plusSeconds(3600) + "&since=2026-01-01T00:00:00%2B01:00"))
+                .contains("good");
+        String page = get("?size=1&page=1").body();
+        assertThat(JsonPath.<List<?>>read(page, "$.messages")).hasSize(1);
+        assertThat(JsonPath.<Integer>read(page, "$.page")).isOne();
+        assertThat(JsonPath.<Boolean>read(page, "$.last")).isFalse();
+    }
+
+    @Test
+    void aQuestionThatMakesNoSenseIsRefusedWithTheReason() {
+        assertThat(get("?status=lost").statusCode()).isEqualTo(400);
+        assertThat(get("?size=0").statusCode()).isEqualTo(400);
+        assertThat(get("?messageId=good").statusCode()).isEqualTo(400);
+        assertThat(get("?since=yesterday").statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void oneMessageIsShownWithItsPayloadHeadersAndError() {
+        String body = get("?consumer=ledger&messageId=worse").body();
+        assertThat(JsonPath.<String>read(body, "$.payload.text")).isEqualTo("worse");
+        assertThat(JsonPath.<String>read(body, "$.headers[0].name")).isEqualTo("message-id");
+        assertThat(JsonPath.<String>read(body, "$.headers[0].value.text")).isEqualTo("worse");
+        assertThat(JsonPath.<String>read(body, "$.message.status")).isEqualTo("failed");
+        assertThat(JsonPath.<Integer>read(body, "$.message.attempts")).isOne();
+        assertThat(JsonPath.<String>read(body, "$.message.lastError")).contains("told to fail", "\tat ");
+        assertThat(JsonPath.<String>read(body, "$.message.record.topic")).isEqualTo(this.topic);
+        assertThat(get("?consumer=ledger&messageId=unknown").statusCode()).isEqualTo(404);
+        String listed = get("?status=failed").body();
+        assertThat(JsonPath.<List<String>>read(listed, "$.messages[?(@.messageId == 'worse')].lastError"))
+                .containsExactly("java.lang.IllegalStateException: told to fail");
+    }
+
+    @Test
+    void messagesAreReplayedOnRequest(CapturedOutput output) {
+        assertThat(post("{\"consumer\": \"ledger\", \"messageId\": \"unknown\"}")
+                        .statusCode())
+                .isEqualTo(404);
+        HttpResponse<String> processed = post("{\"consumer\": \"ledger\", \"messageId\": \"good\"}");
+        assertThat(processed.statusCode()).isEqualTo(409);
+        assertThat(JsonPath.<String>read(processed.body(), "$.refused")).contains("has been processed");
+        assertThat(post("{\"consumer\": \"ledger\", \"forget\": true}").statusCode())
+                .isEqualTo(400);
+
+        HttpResponse<String> replayed = post("{\"consumer\": \"ledger\", \"messageId\": \"bad\"}");
+        assertThat(replayed.statusCode()).isEqualTo(200);
+        assertThat(JsonPath.<Integer>read(replayed.body(), "$.sent")).isOne();
+        awaitEffects("good", "bad");
+
+        HttpResponse<String> forgotten = post("{\"consumer\": \"ledger\", \"messageId\": \"good\", \"forget\": true}");
+        assertThat(forgotten.statusCode()).isEqualTo(200);
+        awaitEffects("good", "good", "bad");
+        assertThat(output)
+                .contains("A replay of message 'good' of consumer 'ledger', even if processed, was requested by");
+        HttpResponse<String> all = post("{\"consumer\": \"nobody\"}");
+        assertThat(JsonPath.<Integer>read(all.body(), "$.sent")).isZero();
+    }
+
+    @Test
+    void unlessAccessIsUnrestrictedMessagesAreOnlyRead() {
+        try (TestApplication readOnly = start("spring.main.lazy-initialization=false")) {
+            String port = readOnly.context().getEnvironment().getProperty("local.server.port");
+            assertThat(request(port, "GET", "", null).statusCode()).isEqualTo(200);
+            assertThat(request(port, "POST", "", "{\"consumer\": \"ledger\"}").statusCode())
+                    .isEqualTo(405);
+        }
+    }
+
+    private void awaitEffects(String... names) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
+                        this.app.bean(Effects.class).all())
+                .containsExactlyInAnyOrder(names));
+    }
+
+    private List<String> ids(String query) {
+        HttpResponse<String> response = get(query);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JsonPath.read(response.body(), "$.messages[*].messageId");
+    }
+
+    private HttpResponse<String> get(String query) {
+        return request(port(), "GET", query, null);
+    }
+
+    private HttpResponse<String> post(String body) {
+        return request(port(), "POST", "", body);
+    }
+
+    private String port() {
+        return this.app.context().getEnvironment().getProperty("local.server.port");
+    }
+
+    private static HttpResponse<String> request(String port, String method, String query, String body) {
+        try {
+            return HttpClient.newHttpClient()
+                    .send(
+                            HttpRequest.newBuilder(URI.create(
+                                            "http://localhost:" + port + "/actuator/idempotencyinbox" + query))
+                                    .header("Content-Type", "application/json")
+                                    .method(
+                                            method,
+                                            (body != null)
+                                                    ? HttpRequest.BodyPublishers.ofString(body)
+                                                    : HttpRequest.BodyPublishers.noBody())
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Import(Effects.class)
+    static class Ledger {
+
+        private final Effects effects;
+        private boolean failed;
+
+        Ledger(Effects effects) {
+            this.effects = effects;
+        }
+
+        /** Fails always at one message, and at the other for the first time. */
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "ledger", inbox = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            boolean first = payload.equals("bad") && !this.failed;
+            this.failed |= first;
+            if (first || payload.equals("worse")) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+package dev.idempotency.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.observe.InboxObservers;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Dialects;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.Schema;
+import dev.idempotency.store.SchemaMode;
+import dev.idempotency.store.Tables;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What the inbox does on every database. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class AbstractInboxIT {
+
+    private final ReceivedRecords received = new ReceivedRecords(100_000);
+    private HikariDataSource dataSource;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+    private JdbcProcessedMessageStore store;
+    private InboxReader reader;
+    private InboxDatabase database;
+    private JdbcInboxRecorder recorder;
+    private ForgettableInbox forgettable;
+    private String consumer;
+
+    abstract String jdbcUrl();
+
+    @BeforeAll
+    void createTables() {
+        this.dataSource = new HikariDataSource();
+        this.dataSource.setJdbcUrl(jdbcUrl());
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        Dialect dialect = Dialects.of(this.dataSource);
+        Tables tables = new Tables(null);
+        new Schema(this.dataSource, dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.dataSource, dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, tables, Duration.ofSeconds(30));
+        this.database = new InboxDatabase(this.dataSource, dialect, tables);
+        this.reader = this.database.reader();
+        this.recorder = new JdbcInboxRecorder(
+                this.database,
+                this.store,
+                new MessageKeeping(this.received, List.of("type")),
+                new DatabaseFailureClassifier(),
+                new InboxObservers(List.of()));
+        this.forgettable = new ForgettableInbox(this.dataSource, dialect, tables);
+    }
+
+    @BeforeEach
+    void chooseConsumer() {
+        this.consumer = "consumer-" + UUID.randomUUID();
+    }
+
+    @AfterAll
+    void close() {
+        if (this.dataSource != null) {
+            this.dataSource.close();
+        }
+    }
+
+    private MessageId id(String value) {
+        return new MessageId(this.consumer, value);
+    }
+
+    private DeliveredMessage message(String id, byte[] payload) {
+        Headers headers = new RecordHeaders().add("type", "a type".getBytes(StandardCharsets.UTF_8));
+        this.received.rememberKey(headers, ByteBuffer.wrap(new byte[] {1, 0, -1}));
+        this.received.rememberValue(headers, ByteBuffer.wrap(payload));
+        ConsumerRecord<String, String> record = new ConsumerRecord<>(
+                "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
+        return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, 7), record);
+    }
+
+    private DeliveredMessage message(String id) {
+        return message(id, id.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** As the interceptor does: the claim, the work, and then this. */
+    private void process(DeliveredMessage... messages) {
+        this.transaction.executeWithoutResult(status -> {
+            for (DeliveredMessage message : messages) {
+                this.store.claim(List.of(new Claim(message.id(), message.coordinates())));
+            }
+            this.recorder.processed(List.of(messages));
+        });
+    }
+
+    private InboxEntry entry(String id) {
+        InboxMessage message = this.reader.find(id(id));
+        assertThat(message).as("message %s", id).isNotNull();
+        return message.entry();
+    }
+
+    @Test
+    void everyByteIsKept() {
+        byte[] payload = new byte[70_000];
+        new Random(7).nextBytes(payload);
+        process(message("1", payload));
+        InboxMessage found = this.reader.find(id("1"));
+        assertThat(found.payload()).isEqualTo(payload);
+        assertThat(found.key()).containsExactly(1, 0, -1);
+        assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
+                .isEqualTo("type"));
+        assertThat(found.entry().status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(found.entry().type()).isEqualTo("a type");
+        assertThat(found.entry().record()).isEqualTo(new RecordCoordinates("topic", 3, 7));
+        assertThat(found.entry().payloadSize()).isEqualTo(70_000);
+        assertThat(found.entry().processedAt()).isNotNull();
+    }
+
+    @Test
+    void nothingIsKeptOfATransactionThatIsRolledBack() {
+        this.transaction.executeWithoutResult(status -> {
+            this.recorder.processed(List.of(message("1")));
+            status.setRollbackOnly();
+        });
+        assertThat(this.reader.find(id("1"))).isNull();
+    }
+
+    @Test
+    void attemptsAreCountedUntilOneSucceeds() {
+        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("first\0time"));
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("second time"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("1").attempts()).isEqualTo(2);
+        assertThat(entry("1").lastError()).startsWith("java.lang.IllegalStateException: second time");
+        assertThat(entry("2").lastError()).startsWith("java.lang.IllegalStateException: first?time");
+        process(message("1"), message("3"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isEqualTo(3);
+        assertThat(entry("1").lastError()).contains("second time");
+        assertThat(entry("3").attempts()).isOne();
+    }
+
+    @Test
+    void aFailureThatIsToldLateDoesNotHideThatAnotherHasProcessedTheMessage() {
+        process(message("1"));
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("late"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isOne();
+    }
+
+    @Test
+    void aFailureThatIsToldWhileAnotherIsProcessingTheMessageWaitsAndDoesNotHideThat() throws Exception {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("before"));
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            CountDownLatch written = new CountDownLatch(1);
+            CountDownLatch mayCommit = new CountDownLatch(1);
+            Future<?> other = threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+                this.store.claim(List.of(new Claim(id("1"), new RecordCoordinates("topic", 3, 7))));
+                this.recorder.processed(List.of(message("1")));
+                written.countDown();
+                await(mayCommit);
+            }));
+            await(written);
+            Future<?> late = threads.submit(
+                    () -> this.recorder.failed(List.of(message("1")), new IllegalStateException("late")));
+            // It cannot have ended: the row is locked. This gives it the time to come there.
+            assertThat(catchTimeout(late)).isTrue();
+            mayCommit.countDown();
+            other.get(30, TimeUnit.SECONDS);
+            late.get(30, TimeUnit.SECONDS);
+            assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+            assertThat(entry("1").attempts()).isEqualTo(2);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static boolean catchTimeout(Future<?> future) throws Exception {
+        try {
+            future.get(300, TimeUnit.MILLISECONDS);
+            return false;
+        } catch (TimeoutException ex) {
+            return true;
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void whatTheTableOfProcessedMessagesHasForgottenCanFailAgain() {
+        process(message("1"));
+        this.store.forget(id("1"));
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("again"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("1").processedAt()).isNull();
+    }
+
+    @Test
+    void aReplayIsMarkedOnceAndCanBeTakenBack() {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
+        assertThat(markReplayed("1")).isTrue();
+        assertThat(markReplayed("1")).isFalse();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.REPLAYED);
+        assertThat(entry("1").replays()).isOne();
+        this.database.inNewTransaction(table -> table.takeReplayBack(id("1"), "could not be sent"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("1").lastError()).isEqualTo("could not be sent");
+    }
+
+    private Boolean markReplayed(String id) {
+        return this.database.callInNewTransaction(table -> table.markReplayed(id(id), InboxStatus.FAILED));
+    }
+
+    @Test
+    void failedMessagesAreFoundInPages() {
+        for (int i = 0; i < 5; i++) {
+            this.recorder.failed(List.of(message("" + i)), new IllegalStateException("x"));
+        }
+        InboxQuery query = InboxQuery.ALL.withConsumer(this.consumer).withStatus(InboxStatus.FAILED);
+        assertThat(this.reader.find(query.withPage(0, 3)).entries()).hasSize(3);
+        assertThat(this.reader.find(query.withPage(1, 3)).entries()).hasSize(2);
+        assertThat(this.reader.replayable(this.consumer, this.database.callInNewTransaction(InboxTable::now), 10))
+                .hasSize(5);
+        assertThat(this.reader.notReplayable(this.consumer)).isZero();
+    }
+
+    @Test
+    void theOldestAreForgottenInBatches() {
+        for (int i = 0; i < 5; i++) {
+            process(message("" + i));
+        }
+        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 100))
+                .isZero();
+        this.jdbc.update(
+                "update idempotency_inbox set updated_at = ? where consumer_id = ? and message_id <> '4'",
+                Timestamp.from(Instant.now().minus(Duration.ofHours(2))),
+                this.consumer);
+        assertThat(this.forgettable.forget(InboxStatus.FAILED, Duration.ofHours(1), 100))
+                .isZero();
+        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 3))
+                .isEqualTo(3);
+        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 3))
+                .isOne();
+        assertThat(this.reader.find(InboxQuery.ALL.withConsumer(this.consumer)).entries())
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.id()).isEqualTo(id("4")));
+    }
+
+    @Test
+    void theViewShowsText() {
+        process(message("1", "{\"a\": 1}".getBytes(StandardCharsets.UTF_8)));
+        assertThat(this.jdbc.queryForObject(
+                        "select payload_text from idempotency_inbox_readable where consumer_id = ?",
+                        String.class,
+                        this.consumer))
+                .isEqualTo("{\"a\": 1}");
+    }
+}

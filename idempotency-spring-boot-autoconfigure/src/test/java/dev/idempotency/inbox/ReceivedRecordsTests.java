@@ -1,0 +1,94 @@
+package dev.idempotency.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+class ReceivedRecordsTests {
+
+    private final ReceivedRecords received = new ReceivedRecords(10);
+
+    private static ConsumerRecord<String, String> record(Headers headers, String key, String value) {
+        return new ConsumerRecord<>(
+                "topic", 0, 0, 0, TimestampType.CREATE_TIME, 0, 0, key, value, headers, Optional.empty());
+    }
+
+    private static ByteBuffer bytes(int... values) {
+        ByteBuffer buffer = ByteBuffer.allocate(values.length);
+        for (int value : values) {
+            buffer.put((byte) value);
+        }
+        return buffer.flip();
+    }
+
+    @Test
+    void aRecordIsKnownByItsHeadersThoughTheyChangeAndOthersAreEqual() {
+        Headers headers = new RecordHeaders().add("type", new byte[] {1});
+        this.received.rememberKey(headers, bytes(1, 2));
+        headers.remove("type");
+        this.received.rememberValue(headers, bytes(3));
+        this.received.rememberValue(new RecordHeaders(), bytes(4));
+        ReceivedRecord found = this.received.find(record(headers, "k", "v"));
+        assertThat(found).isNotNull();
+        assertThat(found.key()).containsExactly(1, 2);
+        assertThat(found.payload().bytes()).containsExactly(3);
+        assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
+                .isEqualTo("type"));
+    }
+
+    @Test
+    void theBufferIsLeftAsItWas() {
+        ByteBuffer value = bytes(1, 2, 3);
+        value.get();
+        Headers headers = new RecordHeaders();
+        this.received.rememberValue(headers, value);
+        assertThat(value.position()).isOne();
+        assertThat(this.received.find(record(headers, null, "v")).payload().bytes())
+                .containsExactly(2, 3);
+    }
+
+    @Test
+    void whatIsTooLargeIsNotHeld() {
+        Headers headers = new RecordHeaders();
+        this.received.rememberValue(headers, ByteBuffer.allocate(11));
+        Payload payload = this.received.find(record(headers, null, "v")).payload();
+        assertThat(payload.bytes()).isNull();
+        assertThat(payload.size()).isEqualTo(11);
+        assertThat(payload.omitted()).isEqualTo("too large");
+    }
+
+    @Test
+    void aRecordWithoutKeyAndValueIsKnownThoughNobodyDeserializedIt() {
+        assertThat(this.received.find(record(new RecordHeaders(), null, null)).payload())
+                .isEqualTo(Payload.NONE);
+        assertThat(this.received.find(record(new RecordHeaders(), null, "v"))).isNull();
+    }
+
+    @Test
+    void whatNobodyHoldsIsForgotten() {
+        List<Headers> held = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Headers headers = new RecordHeaders();
+            this.received.rememberValue(headers, bytes(i));
+            if (i % 10 == 0) {
+                held.add(headers);
+            }
+        }
+        Awaitility.await().untilAsserted(() -> {
+            System.gc();
+            this.received.rememberValue(held.get(0), bytes(1));
+            assertThat(this.received.size()).isEqualTo(10);
+        });
+        assertThat(held).allSatisfy(headers -> assertThat(this.received.find(record(headers, null, "v")))
+                .isNotNull());
+    }
+}
