@@ -18,6 +18,10 @@ public final class IdempotentMethods {
 
     /** The annotation that holds for a method, or {@code null} if there is none. */
     public static @Nullable IdempotentListener find(Method method, @Nullable Class<?> targetClass) {
+        if (method.getDeclaringClass() == Object.class) {
+            // Asked of every bean's; looking for annotations is the most that protection adds to the start of others.
+            return null;
+        }
         Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
         IdempotentListener onMethod = AnnotatedElementUtils.findMergedAnnotation(specific, IdempotentListener.class);
         if (onMethod != null) {

@@ -10,8 +10,6 @@ import org.flywaydb.core.api.configuration.FluentConfiguration;
  */
 final class FlywayMigration {
 
-    static final String HISTORY_TABLE = "idempotency_schema_history";
-
     private FlywayMigration() {}
 
     static void run(DataSource dataSource, Dialect dialect, Tables tables) {
@@ -19,7 +17,7 @@ final class FlywayMigration {
                 .dataSource(dataSource)
                 .locations("classpath:" + SchemaScript.location(dialect))
                 .failOnMissingLocations(true)
-                .table(HISTORY_TABLE)
+                .table(MigrationHistory.TABLE)
                 .placeholderReplacement(false)
                 // The schema is the application's and full of its tables; that is no reason to hesitate.
                 .baselineOnMigrate(true)

@@ -37,7 +37,9 @@ public final class Schema implements InitializingBean {
             throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
-        FlywayMigration.run(this.dataSource, this.dialect, this.tables);
+        if (!new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
+            FlywayMigration.run(this.dataSource, this.dialect, this.tables);
+        }
     }
 
     private void validate() {

@@ -69,6 +69,21 @@ abstract class AbstractProcessedMessageStoreIT {
         this.jdbc.execute("create table effect (id varchar(100) not null)");
     }
 
+    @Test
+    void aCompleteHistoryIsReadWithoutFlyway() {
+        Dialect dialect = Dialects.of(this.dataSource);
+        MigrationHistory history = new MigrationHistory(this.dataSource, dialect, new Tables(null));
+        assertThat(history.isComplete()).isTrue();
+        String forgetLatest = "delete from %1$s%2$s%1$s where %1$sscript%1$s = ?"
+                .formatted(dialect.identifierQuote(), MigrationHistory.TABLE);
+        this.transaction.executeWithoutResult(status -> {
+            SchemaScript latest = SchemaScript.ALL.get(SchemaScript.ALL.size() - 1);
+            assertThat(this.jdbc.update(forgetLatest, latest.file())).isOne();
+            assertThat(history.isComplete()).isFalse();
+            status.setRollbackOnly();
+        });
+    }
+
     @AfterAll
     void close() {
         if (this.dataSource != null) {

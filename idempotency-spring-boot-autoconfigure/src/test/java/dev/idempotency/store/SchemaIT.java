@@ -75,6 +75,16 @@ class SchemaIT {
     }
 
     @Test
+    void aScriptThatIsNotInTheHistoryRunsAtTheNextStart() {
+        TestApplication.start(this.database, List.of()).close();
+        this.jdbc.execute("drop table idempotency_inbox cascade");
+        this.jdbc.execute("drop function idempotency_text, idempotency_json");
+        this.jdbc.execute("delete from idempotency_schema_history where version = '2'");
+        TestApplication.start(this.database, List.of()).close();
+        assertThat(tables()).contains("public.idempotency_inbox");
+    }
+
+    @Test
     void aFullSchemaWithoutAnyHistoryIsMigratedToo() {
         this.jdbc.execute("create table application_table (id integer)");
         try (TestApplication app = TestApplication.start(this.database, List.of())) {
