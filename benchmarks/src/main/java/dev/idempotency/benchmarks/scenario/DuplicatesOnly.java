@@ -18,13 +18,14 @@ public final class DuplicatesOnly implements Scenario {
     public ResultTable measure(Setting setting) {
         List<Contender> contenders = new ArrayList<>(RecordContenders.all());
         contenders.add(BatchContenders.IDEMPOTENT_500);
-        int messages = setting.sizes().messages();
+        Sizes sizes = setting.sizes().shorter();
+        int messages = sizes.messages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            Standings standings = Contest.ofDuplicates(application, contenders, setting.sizes(), messages);
+            Standings standings = Contest.ofDuplicates(application, contenders, sizes, messages);
             return new ResultTable(
                     "Duplicates only, after a rewind",
-                    setting.describeRounds(messages),
+                    new Setting(setting.durability(), setting.database(), sizes).describeRounds(messages),
                     Standings.COLUMNS,
                     standings.rowsComparedWith(RecordContenders.RAW.name()),
                     standings.rates());

@@ -16,6 +16,9 @@ public final class Latency implements Scenario {
 
     private static final List<String> COLUMNS = List.of("", "p50 (µs)", "p99 (µs)");
 
+    /** After one to warm up. */
+    private static final int ROUNDS = 3;
+
     @Override
     public ResultTable measure(Setting setting) {
         Sizes sizes = setting.sizes();
@@ -25,8 +28,8 @@ public final class Latency implements Scenario {
         Map<String, List<Double>> samples = new LinkedHashMap<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(setting.database(), classes)) {
             ClaimTimes claims = application.bean(ClaimTimes.class);
-            for (int round = 0; round < sizes.warmUps() + sizes.rounds(); round++) {
-                if (round == sizes.warmUps()) {
+            for (int round = 0; round <= ROUNDS; round++) {
+                if (round == 1) {
                     samples.clear();
                     claims.forget();
                 }
@@ -52,7 +55,7 @@ public final class Latency implements Scenario {
                 .toList();
         return new ResultTable(
                 "Latency at %d messages a second".formatted(sizes.perSecond()),
-                setting.describe("%,d messages a round, %d rounds".formatted(messages, sizes.rounds())),
+                setting.describe("%,d messages a round, %d rounds".formatted(messages, ROUNDS)),
                 COLUMNS,
                 rows,
                 Map.of());

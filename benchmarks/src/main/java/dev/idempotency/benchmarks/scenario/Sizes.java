@@ -29,9 +29,9 @@ public record Sizes(
         int probeMillis) {
 
     public static final Sizes FULL =
-            new Sizes(20, 60, 500, 5_000, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 7, 1_000);
+            new Sizes(10, 60, 500, 2_500, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 9, 1_000);
 
-    public static final Sizes QUICK = new Sizes(5, 10, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 1, 200);
+    public static final Sizes QUICK = new Sizes(3, 8, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 3, 200);
 
     /** Enough to see that everything works, and nothing more. */
     public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), 100, 100, 1, 1, 10);
@@ -39,25 +39,34 @@ public record Sizes(
     /** Messages that stay in the topic when all turns are over: a turn ends when there is one more to be delivered. */
     static final int LEFT_OVER = 1_000;
 
-    private static final int LARGEST_BATCH = 500;
+    private static final int HALF_A_BATCH = 250;
 
-    /** How many messages there must be for all turns of one listener; a turn may be longer by one batch. */
+    /** How many messages there must be for all turns of one listener; a turn can be longer than asked by up to a batch. */
     int supply(int messages) {
-        return (this.warmUps + this.rounds) * (messages + LARGEST_BATCH) + LEFT_OVER;
+        return (this.warmUps + this.rounds) * (messages + HALF_A_BATCH) + LEFT_OVER;
+    }
+
+    /** Fewer turns, where each message is consumed twice. */
+    Sizes shorter() {
+        return withWarmUps(this.warmUps / 3).withRounds((this.rounds + 3) / 4);
+    }
+
+    private Sizes withWarmUps(int warmUps) {
+        return with(warmUps, this.rounds, this.messages, this.batchMessages);
     }
 
     public Sizes withRounds(int rounds) {
-        return with(rounds, this.messages, this.batchMessages);
+        return with(this.warmUps, rounds, this.messages, this.batchMessages);
     }
 
     /** That many messages a turn, and as many for batch listeners. */
     public Sizes withMessages(int messages) {
-        return with(this.rounds, messages, messages);
+        return with(this.warmUps, this.rounds, messages, messages);
     }
 
-    private Sizes with(int rounds, int messages, int batchMessages) {
+    private Sizes with(int warmUps, int rounds, int messages, int batchMessages) {
         return new Sizes(
-                this.warmUps,
+                warmUps,
                 rounds,
                 messages,
                 batchMessages,

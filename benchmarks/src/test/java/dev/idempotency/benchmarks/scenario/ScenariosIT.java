@@ -1,0 +1,41 @@
+package dev.idempotency.benchmarks.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
+import dev.idempotency.benchmarks.stage.Durability;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class ScenariosIT {
+
+    private static BenchmarkDatabase database;
+
+    @BeforeAll
+    static void startDatabase() {
+        database = BenchmarkDatabase.start(Durability.RELAXED);
+    }
+
+    @AfterAll
+    static void stopDatabase() {
+        database.close();
+    }
+
+    static Stream<Scenario> scenarios() {
+        return Stream.of(new BatchListeners(), new DuplicatesOnly(), new TableSize(), new CleanupWhileConsuming());
+    }
+
+    @ParameterizedTest
+    @MethodSource("scenarios")
+    void everyLaneRunsAndHasTheEffectsThatAreExpectedOfIt(Scenario scenario) {
+        ResultTable table = scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
+        assertThat(table.samples())
+                .hasSizeGreaterThan(1)
+                .allSatisfy(
+                        (lane, rates) -> assertThat(rates).as(lane).isNotEmpty().allMatch(rate -> rate > 0));
+    }
+}
