@@ -258,6 +258,19 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
+    void batchesWithTheSameMessagesInOppositeOrderDoNotDeadlock() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            String prefix = "round-" + round + "-";
+            String[] ids = IntStream.range(0, 100).mapToObj(i -> prefix + i).toArray(String[]::new);
+            List<String> reversed = new ArrayList<>(Arrays.asList(ids));
+            Collections.reverse(reversed);
+            Future<Set<MessageId>> other = this.threads.submit(() -> claim(reversed.toArray(String[]::new)));
+            Set<MessageId> claimed = claim(ids);
+            assertThat(claimed.size() + other.get(60, TimeUnit.SECONDS).size()).isEqualTo(ids.length);
+        }
+    }
+
+    @Test
     void whateverThreadsDoEachMessageTakesEffectExactlyOnce() throws Exception {
         List<String> ids = IntStream.range(0, 40).mapToObj(i -> "message-" + i).toList();
         List<Future<?>> consumers = new ArrayList<>();
