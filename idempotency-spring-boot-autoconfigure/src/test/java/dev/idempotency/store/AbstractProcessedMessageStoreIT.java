@@ -71,8 +71,10 @@ abstract class AbstractProcessedMessageStoreIT {
 
     @AfterAll
     void close() {
-        if (this.dataSource != null) {
+        if (this.threads != null) {
             this.threads.shutdownNow();
+        }
+        if (this.dataSource != null) {
             this.dataSource.close();
         }
     }
