@@ -86,8 +86,10 @@ abstract class AbstractProcessedMessageStoreIT {
 
     @AfterAll
     void close() {
-        if (this.dataSource != null) {
+        if (this.threads != null) {
             this.threads.shutdownNow();
+        }
+        if (this.dataSource != null) {
             this.dataSource.close();
         }
     }
@@ -270,6 +272,19 @@ abstract class AbstractProcessedMessageStoreIT {
         mayEnd.countDown();
         first.get(30, TimeUnit.SECONDS);
         assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void batchesWithTheSameMessagesInOppositeOrderDoNotDeadlock() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            String prefix = "round-" + round + "-";
+            String[] ids = IntStream.range(0, 100).mapToObj(i -> prefix + i).toArray(String[]::new);
+            List<String> reversed = new ArrayList<>(Arrays.asList(ids));
+            Collections.reverse(reversed);
+            Future<Set<MessageId>> other = this.threads.submit(() -> claim(reversed.toArray(String[]::new)));
+            Set<MessageId> claimed = claim(ids);
+            assertThat(claimed.size() + other.get(60, TimeUnit.SECONDS).size()).isEqualTo(ids.length);
+        }
     }
 
     @Test
