@@ -126,9 +126,12 @@ final class Attempt implements ListenerTransaction.Work {
 
     /** Positions, in the delivery, of the messages that the listener was called with. */
     int[] positions() {
-        return Arrays.stream(admittedPositions())
-                .map(position -> position + this.offset)
-                .toArray();
+        int[] admitted = admittedPositions();
+        return (this.offset == 0)
+                ? admitted
+                : Arrays.stream(admitted)
+                        .map(position -> position + this.offset)
+                        .toArray();
     }
 
     private int[] admittedPositions() {
