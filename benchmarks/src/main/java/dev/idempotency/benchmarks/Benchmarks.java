@@ -41,19 +41,25 @@ public final class Benchmarks {
     public static void main(String[] arguments) {
         Options options = Options.parse(arguments);
         Report report = new Report(Path.of("results"), options.toString());
-        for (Durability durability : Durability.values()) {
-            run(options, durability, report);
+        int status = 1;
+        try {
+            for (Durability durability : Durability.values()) {
+                run(options, durability, report);
+            }
+            System.out.println("Written to " + report.markdownFile().toAbsolutePath() + ", and as JSON beside it.");
+            status = 0;
+        } catch (RuntimeException ex) {
+            ex.printStackTrace();
         }
-        System.out.println("Written to " + report.markdownFile().toAbsolutePath() + ", and as JSON beside it.");
-        end();
+        end(status);
     }
 
     /** The embedded broker would keep the JVM alive, and complains of its own shutdown. */
-    private static void end() {
+    private static void end(int status) {
         LoggingSystem logging = LoggingSystem.get(Benchmarks.class.getClassLoader());
         logging.setLogLevel("kafka", LogLevel.OFF);
         logging.setLogLevel("org.apache.kafka", LogLevel.OFF);
-        System.exit(0);
+        System.exit(status);
     }
 
     private static void run(Options options, Durability durability, Report report) {

@@ -43,6 +43,9 @@ public final class FleetApplication {
             return () -> Flyway.configure()
                     .dataSource(dataSource)
                     .locations("classpath:db/fleet")
+                    // Other scenarios have tables in the same database.
+                    .baselineOnMigrate(true)
+                    .baselineVersion("0")
                     .load()
                     .migrate();
         }
