@@ -6,11 +6,18 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
+import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
-/** Remembers the bytes that it is given, and lets the listener's own deserializer do the rest. */
-public final class RememberingDeserializer implements Deserializer<Object> {
+/**
+ * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest.
+ *
+ * <p>Containers look for what an {@link ErrorHandlingDeserializer} could not read only if they find that class. The
+ * listener's own may be one, and without that its failures would pass for tombstones; so this counts as one. For others
+ * there is nothing to be found.
+ */
+public final class RememberingDeserializer extends ErrorHandlingDeserializer<Object> {
 
     static final String RECEIVED = "idempotency.inbox.received";
     static final String KEY_DELEGATE = "idempotency.inbox.key.deserializer";
