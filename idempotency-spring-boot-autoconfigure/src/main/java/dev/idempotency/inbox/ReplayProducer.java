@@ -64,7 +64,7 @@ final class ReplayProducer implements AutoCloseable {
         return refused;
     }
 
-    private static List<Header> headers(InboxMessage message) {
+    static List<Header> headers(InboxMessage message) {
         List<Header> headers = new ArrayList<>();
         for (Header header : message.headers()) {
             if (!header.key().startsWith(RETRY_TOPIC_PREFIX)) {

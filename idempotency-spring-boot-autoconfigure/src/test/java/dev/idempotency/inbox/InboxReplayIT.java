@@ -14,6 +14,7 @@ import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +29,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -41,7 +43,7 @@ class InboxReplayIT {
 
     @BeforeAll
     void start() {
-        TestKafka.createTopics(1, topic("letters"), topic("stubborn"), topic("origin"));
+        TestKafka.createTopics(1, topic("letters"), topic("stubborn"), topic("origin"), topic("nacked"));
         TestKafka.createTopics(3, topic("spread"));
         this.database = TestPostgres.createDatabase();
         this.app = TestApplication.start(
@@ -151,6 +153,17 @@ class InboxReplayIT {
     }
 
     @Test
+    void aNackIsAFailureToo() {
+        failAt("nacked", 1);
+        this.app.send(topic("nacked"), "1", "nacked");
+        awaitCaughtUp("nacked");
+        assertThat(effects("nacked")).containsExactly("nacked nacked");
+        assertThat(entry("nacked", "1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("nacked", "1").attempts()).isEqualTo(2);
+        assertThat(entry("nacked", "1").lastError()).contains("NackedException");
+    }
+
+    @Test
     void aMessageThatCannotBeSentIsFailedAgainAndItsPayloadIsNotLogged(CapturedOutput output) {
         byte[] payload = "secret-payload".repeat(100_000).getBytes(StandardCharsets.UTF_8);
         this.app.jdbc().update("""
@@ -196,6 +209,17 @@ class InboxReplayIT {
         @Transactional(noRollbackFor = IllegalStateException.class)
         void stubborn(String payload) {
             happen("stubborn", payload);
+        }
+
+        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", ackMode = "MANUAL")
+        @IdempotentListener(consumer = "nacked", inbox = true)
+        void nacked(String payload, Acknowledgment acknowledgment) {
+            this.effects.happen("nacked " + payload);
+            if (this.failures.get(payload).getAndDecrement() > 0) {
+                acknowledgment.nack(Duration.ofMillis(10));
+            } else {
+                acknowledgment.acknowledge();
+            }
         }
 
         void failAt(String payload, int times) {
