@@ -7,6 +7,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Dialects;
+import dev.idempotency.store.ForgettableMessages;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
 import dev.idempotency.store.Tables;
@@ -42,6 +43,10 @@ class H2ModesInboxIT {
             assertThat(database.<Integer>callInNewTransaction(
                             table -> table.deleteExpired(InboxStatus.PROCESSED, Duration.ofDays(-1), 10)))
                     .isOne();
+            assertThat(new ForgettableMessages(dataSource, dialect, tables)
+                            .forgetExpired("consumer", Duration.ofDays(1), ForgettableMessages.BEGINNING, 10)
+                            .rows())
+                    .isZero();
         }
     }
 }
