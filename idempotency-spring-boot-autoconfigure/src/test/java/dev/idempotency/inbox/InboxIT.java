@@ -25,7 +25,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -45,7 +44,6 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
-import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 
 @ExtendWith(OutputCaptureExtension.class)
 class InboxIT extends ApplicationTest {
@@ -423,40 +421,6 @@ class InboxIT extends ApplicationTest {
     }
 
     @Test
-    void aPayloadThatCannotBeReadIsDeadLetteredAndNotTakenForNone() {
-        List<String> properties = List.of(
-                "spring.kafka.consumer.value-deserializer=" + ErrorHandlingDeserializer.class.getName(),
-                "spring.kafka.consumer.properties.spring.deserializer.value.delegate.class="
-                        + UnreadableDeserializer.class.getName());
-        try (TestApplication app = start(properties, AnyPayload.class)) {
-            assertThatUnreadableIsDeadLettered(app);
-        }
-    }
-
-    @Test
-    void thatIsSoForDeserializersThatTheConsumerFactoryWasGivenAndForItsOtherListeners() {
-        try (TestApplication app = start(FAST, AnyPayload.class, Unprotected.class, GivenErrorHandling.class)) {
-            assertThatUnreadableIsDeadLettered(app);
-            Awaitility.await("the other group has passed it")
-                    .atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() -> assertThat(TestApplication.committedOffsets("other-" + this.group, this.topic))
-                            .containsEntry(0, 1L));
-            assertThat(app.bean(Unprotected.class).calls()).isZero();
-        }
-    }
-
-    private void assertThatUnreadableIsDeadLettered(TestApplication app) {
-        app.send(this.topic, "1", "unreadable");
-        app.awaitCaughtUp(this.group, this.topic);
-        Awaitility.await("dead letter").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
-                        TopicContents.values(this.topic + "-dlt"))
-                .containsExactly("unreadable"));
-        assertThat(app.bean(Inbox.class).find(InboxQuery.ALL).entries()).isEmpty();
-        assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
-                .isZero();
-    }
-
-    @Test
     void theInboxIsAskedByStatusConsumerTypeAndTimeInPages() {
         try (TestApplication app = start(List.of("spring.kafka.listener.auto-startup=false"), Fallible.class)) {
             for (int i = 0; i < 10; i++) {
@@ -650,41 +614,6 @@ class InboxIT extends ApplicationTest {
                     throw new BatchListenerFailedException("bad", i);
                 }
             }
-        }
-    }
-
-    public static final class UnreadableDeserializer implements Deserializer<Object> {
-
-        @Override
-        public Object deserialize(String topic, byte[] data) {
-            throw new SerializationException("unreadable");
-        }
-    }
-
-    static class Unprotected {
-
-        private final AtomicInteger calls = new AtomicInteger();
-
-        int calls() {
-            return this.calls.get();
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "other-${group}")
-        void on(ConsumerRecord<String, Object> record) {
-            this.calls.incrementAndGet();
-        }
-    }
-
-    static class GivenErrorHandling {
-
-        @Bean
-        ConsumerFactory<Object, Object> consumerFactory(KafkaProperties properties, Environment environment) {
-            Map<String, Object> configuration = properties.buildConsumerProperties();
-            configuration.put("bootstrap.servers", environment.getRequiredProperty("spring.kafka.bootstrap-servers"));
-            DefaultKafkaConsumerFactory<Object, Object> factory = new DefaultKafkaConsumerFactory<>(configuration);
-            factory.setKeyDeserializer(new TextDeserializer());
-            factory.setValueDeserializer(new ErrorHandlingDeserializer<>(new UnreadableDeserializer()));
-            return factory;
         }
     }
 
