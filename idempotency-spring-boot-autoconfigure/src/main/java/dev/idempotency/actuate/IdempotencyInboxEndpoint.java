@@ -19,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.dao.DataIntegrityViolationException;
 
 /**
  * Actuator endpoint: the messages of the inbox.
@@ -47,11 +48,11 @@ public final class IdempotencyInboxEndpoint {
             @Nullable OffsetDateTime until,
             @Nullable Integer page,
             @Nullable Integer size) {
-        if (messageId != null) {
-            InboxMessage message = find(consumer, messageId);
-            return (message != null) ? InboxMessageReport.of(message) : null;
-        }
         try {
+            if (messageId != null) {
+                InboxMessage message = find(consumer, messageId);
+                return (message != null) ? InboxMessageReport.of(message) : null;
+            }
             return InboxPageReport.of(this.inbox.find(new InboxQuery(
                     (status != null) ? InboxStatus.of(status) : null,
                     consumer,
@@ -60,9 +61,18 @@ public final class IdempotencyInboxEndpoint {
                     (until != null) ? until.toInstant() : null,
                     Objects.requireNonNullElse(page, 0),
                     Objects.requireNonNullElse(size, InboxQuery.DEFAULT_SIZE))));
+        } catch (DataIntegrityViolationException ex) {
+            throw unstorable();
         } catch (IllegalArgumentException ex) {
             throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
         }
+    }
+
+    private static InvalidEndpointRequestException unstorable() {
+        return new InvalidEndpointRequestException(
+                "There can be no such message: the database refuses one of the given values, such as a character that it"
+                        + " does not know or a time that it cannot tell",
+                "There can be no such message");
     }
 
     /** Replays one message, or all of a consumer that have failed. */
@@ -76,32 +86,38 @@ public final class IdempotencyInboxEndpoint {
                 Printable.text(consumer),
                 forgetting ? ", even if processed," : "",
                 Printable.nameOf(security.getPrincipal()));
-        if (messageId == null) {
-            if (forgetting) {
-                throw new InvalidEndpointRequestException(
-                        "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
-            }
-            Replays replays = this.inbox.replayFailed(consumer);
-            return new WebEndpointResponse<>(new ReplayReport(replays.sent(), replays.withoutPayload(), null));
+        try {
+            return (messageId != null)
+                    ? replayOne(consumer, messageId, forgetting)
+                    : replayFailed(consumer, forgetting);
+        } catch (DataIntegrityViolationException ex) {
+            throw unstorable();
+        } catch (ReplayException ex) {
+            return new WebEndpointResponse<>(new ReplayReport(ex.sentBefore(), 0, 0, ex.getMessage()), 409);
         }
+    }
+
+    private WebEndpointResponse<ReplayReport> replayFailed(String consumer, boolean forgetting) {
+        if (forgetting) {
+            throw new InvalidEndpointRequestException(
+                    "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
+        }
+        Replays replays = this.inbox.replayFailed(consumer);
+        return new WebEndpointResponse<>(
+                new ReplayReport(replays.sent(), replays.refused(), replays.withoutPayload(), null));
+    }
+
+    private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId, boolean forgetting) {
         InboxMessage message = find(consumer, messageId);
         if (message == null) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
-        return replay(message.entry().id(), forgetting);
-    }
-
-    private WebEndpointResponse<ReplayReport> replay(MessageId id, boolean forgetting) {
-        try {
-            if (forgetting) {
-                this.inbox.forgetAndReplay(id);
-            } else {
-                this.inbox.replay(id);
-            }
-            return new WebEndpointResponse<>(new ReplayReport(1, 0, null));
-        } catch (ReplayException ex) {
-            return new WebEndpointResponse<>(new ReplayReport(0, 0, ex.getMessage()), 409);
+        if (forgetting) {
+            this.inbox.forgetAndReplay(message.entry().id());
+        } else {
+            this.inbox.replay(message.entry().id());
         }
+        return new WebEndpointResponse<>(new ReplayReport(1, 0, 0, null));
     }
 
     private @Nullable InboxMessage find(@Nullable String consumer, String messageId) {

@@ -27,6 +27,14 @@ public record InboxProperties(
         @DefaultValue Retention retention) {
 
     private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+    private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
+
+    public InboxProperties {
+        if (maxPayload.isNegative() || maxPayload.compareTo(LARGEST_PAYLOAD) > 0) {
+            throw new IllegalArgumentException("idempotency.inbox.max-payload must be between 0B and %s, but is %s"
+                    .formatted(LARGEST_PAYLOAD, maxPayload));
+        }
+    }
 
     InboxSettings settings() {
         return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);

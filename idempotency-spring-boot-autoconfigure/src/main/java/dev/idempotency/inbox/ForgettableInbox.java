@@ -3,7 +3,6 @@ package dev.idempotency.inbox;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Tables;
 import java.time.Duration;
-import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
@@ -27,7 +26,6 @@ public final class ForgettableInbox {
      * @return how many were deleted
      */
     public int forget(InboxStatus status, Duration age, int limit) {
-        return Objects.requireNonNull(
-                this.database.callInNewTransaction(table -> table.deleteExpired(status, age, limit)));
+        return this.database.callInNewTransaction(table -> table.deleteExpired(status, age, limit));
     }
 }

@@ -9,12 +9,13 @@ import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Tables;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
 
 /**
@@ -27,7 +28,7 @@ public final class Inbox implements DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Inbox.class);
 
-    private static final int REPLAYS_AT_A_TIME = 100;
+    private static final int REPLAYS_AT_A_TIME = 1000;
 
     private final InboxDatabase database;
     private final ProcessedMessageStore store;
@@ -89,28 +90,37 @@ public final class Inbox implements DisposableBean {
 
     /**
      * Sends all messages of a consumer that have failed, until now, to their topics again, in the order of their
-     * records.
+     * records. One that is refused, such as one that is too large, does not keep the others from being sent.
      *
-     * @throws ReplayException if one could not be sent; those before it were
+     * @throws ReplayException if one could not be sent and neither could the next; those before it were
      */
     public Replays replayFailed(String consumer) {
         Instant now = this.database.callInNewTransaction(InboxTable::now);
         long sent = 0;
+        long refused = 0;
         List<MessageId> next = nextFailed(consumer, now);
         while (!next.isEmpty()) {
             for (MessageId id : next) {
                 InboxMessage message = find(id);
-                if (message != null && message.entry().status() == InboxStatus.FAILED && replay(message, false)) {
-                    sent++;
+                if (message == null || message.entry().status() != InboxStatus.FAILED) {
+                    continue;
+                }
+                try {
+                    sent += replay(message, false) ? 1 : 0;
+                } catch (ReplayException ex) {
+                    if (!ReplayProducer.isRefusal(ex)) {
+                        throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
+                    }
+                    refused++;
                 }
             }
             next = nextFailed(consumer, now);
         }
-        return new Replays(sent, this.database.reader().notReplayable(consumer));
+        return new Replays(sent, refused, this.database.reader().notReplayable(consumer));
     }
 
-    private List<MessageId> nextFailed(String consumer, @Nullable Instant upTo) {
-        return this.database.reader().replayable(consumer, Objects.requireNonNull(upTo), REPLAYS_AT_A_TIME);
+    private List<MessageId> nextFailed(String consumer, Instant upTo) {
+        return this.database.reader().replayable(consumer, upTo, REPLAYS_AT_A_TIME);
     }
 
     private InboxMessage replayable(MessageId id) {
@@ -134,15 +144,13 @@ public final class Inbox implements DisposableBean {
     private boolean replay(InboxMessage message, boolean forget) {
         InboxEntry entry = message.entry();
         MessageId id = entry.id();
-        boolean marked = Boolean.TRUE.equals(this.database.callInNewTransaction(table -> {
-            if (!table.markReplayed(id, entry.status())) {
-                return false;
-            }
+        boolean marked = this.database.tryInNewTransaction(table -> {
             if (forget) {
+                // First, as listeners claim a message before they write it to the inbox.
                 this.store.forget(id);
             }
-            return true;
-        }));
+            return table.markReplayed(id, entry.status());
+        });
         if (!marked) {
             return false;
         }
@@ -164,18 +172,28 @@ public final class Inbox implements DisposableBean {
         try {
             this.producer.send(message);
         } catch (Exception ex) {
-            this.database.inNewTransaction(table -> table.takeReplayBack(id, FailureText.of(ex)));
+            takeBack(id, ex);
             if (ex instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
             throw new ReplayException(
-                    "Message '%s' of consumer '%s' could not be sent to %s: %s. It is marked as failed and can be replayed again."
+                    "Message '%s' of consumer '%s' could not be sent to %s: %s. It can be replayed again."
                             .formatted(
                                     id.value(),
                                     id.consumer(),
                                     message.entry().record().topic(),
-                                    ex.getMessage()),
+                                    NestedExceptionUtils.getMostSpecificCause(ex)),
                     ex);
+        }
+    }
+
+    private void takeBack(MessageId id, Exception failure) {
+        try {
+            String error = FailureText.plain(FailureText.of(failure));
+            this.database.inNewTransaction(table -> table.takeReplayBack(id, error));
+        } catch (DataAccessException ex) {
+            // It stays marked, and can be replayed again as it is.
+            failure.addSuppressed(ex);
         }
     }
 

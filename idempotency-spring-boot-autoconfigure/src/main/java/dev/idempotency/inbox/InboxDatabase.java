@@ -2,10 +2,11 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Tables;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -41,8 +42,19 @@ final class InboxDatabase {
         this.transaction.executeWithoutResult(status -> work.accept(this.inOwnTransaction));
     }
 
-    <T> @Nullable T callInNewTransaction(Function<InboxTable, T> work) {
-        return this.transaction.execute(status -> work.apply(this.inOwnTransaction));
+    <T> T callInNewTransaction(Function<InboxTable, T> work) {
+        return Objects.requireNonNull(this.transaction.execute(status -> work.apply(this.inOwnTransaction)));
+    }
+
+    /** Commits the work only if it says that it is done. */
+    boolean tryInNewTransaction(Predicate<InboxTable> work) {
+        return Boolean.TRUE.equals(this.transaction.execute(status -> {
+            boolean done = work.test(this.inOwnTransaction);
+            if (!done) {
+                status.setRollbackOnly();
+            }
+            return done;
+        }));
     }
 
     InboxReader reader() {

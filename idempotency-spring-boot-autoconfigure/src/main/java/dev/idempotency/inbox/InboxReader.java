@@ -21,12 +21,22 @@ final class InboxReader {
             "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset, attempts,"
                     + " replays, last_error, received_at, processed_at, updated_at, payload_size, payload_omitted";
 
+    private static final String ORDER = "order by updated_at desc, consumer_id desc, message_id desc";
+
     private static final String PAGE = """
             select %s
+            from (%s) as found
+            %s
+            %s
+            """;
+
+    /** Of one status, so that the index has them in order: however many there are, as many are read as are asked for. */
+    private static final String PART_OF_PAGE = """
+            (select %s
             from %s
             where %s
-            order by updated_at desc, consumer_id, message_id
-            limit ? offset ?
+            %s
+            %s)
             """;
 
     private static final String ONE = """
@@ -41,7 +51,7 @@ final class InboxReader {
             from %s
             where consumer_id = ? and status = 'failed' and payload_omitted is null and updated_at <= ?
             order by record_topic, record_partition, record_offset
-            limit ?
+            %s
             """;
 
     private static final String NOT_REPLAYABLE = """
@@ -51,25 +61,40 @@ final class InboxReader {
             """;
 
     private final JdbcTemplate jdbc;
+    private final Dialect dialect;
     private final String table;
 
     InboxReader(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
+        this.dialect = dialect;
         this.table = tables.inbox(dialect);
     }
 
     InboxPage find(InboxQuery query) {
-        List<String> conditions = new ArrayList<>(List.of("1 = 1"));
+        long offset = (long) query.page() * query.size();
+        List<InboxStatus> statuses = (query.status() != null) ? List.of(query.status()) : List.of(InboxStatus.values());
+        List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
-        add("status = ?", query.status(), conditions, parameters);
-        add("consumer_id = ?", query.consumer(), conditions, parameters);
-        add("message_type = ?", query.type(), conditions, parameters);
-        add("updated_at >= ?", query.since(), conditions, parameters);
-        add("updated_at < ?", query.until(), conditions, parameters);
-        parameters.add(query.size() + 1);
-        parameters.add((long) query.page() * query.size());
+        for (InboxStatus status : statuses) {
+            List<String> conditions = new ArrayList<>();
+            add("status = ?", status, conditions, parameters);
+            add("consumer_id = ?", query.consumer(), conditions, parameters);
+            add("message_type = ?", query.type(), conditions, parameters);
+            add("updated_at >= ?", query.since(), conditions, parameters);
+            add("updated_at < ?", query.until(), conditions, parameters);
+            parts.add(PART_OF_PAGE.formatted(
+                    ENTRY_COLUMNS,
+                    this.table,
+                    String.join(" and ", conditions),
+                    ORDER,
+                    this.dialect.rows(0, offset + query.size() + 1)));
+        }
         List<InboxEntry> found = this.jdbc.query(
-                PAGE.formatted(ENTRY_COLUMNS, this.table, String.join(" and ", conditions)),
+                PAGE.formatted(
+                        ENTRY_COLUMNS,
+                        String.join("union all ", parts),
+                        ORDER,
+                        this.dialect.rows(offset, query.size() + 1)),
                 (row, number) -> entry(row),
                 parameters.toArray());
         boolean last = found.size() <= query.size();
@@ -101,11 +126,10 @@ final class InboxReader {
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
         return this.jdbc.query(
-                REPLAYABLE.formatted(this.table),
+                REPLAYABLE.formatted(this.table, this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
-                Timestamp.from(upTo),
-                limit);
+                Timestamp.from(upTo));
     }
 
     /** How many failed messages of a consumer are without their payload. */

@@ -59,19 +59,21 @@ final class InboxTable {
             from %s
             where status = ? and updated_at < ?
             order by updated_at
-            limit ?
+            %s
             for update skip locked
             """;
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
     private final JdbcTemplate jdbc;
+    private final Dialect dialect;
     private final String table;
     private final String complete;
     private final String now;
 
     InboxTable(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
+        this.dialect = dialect;
         this.table = tables.inbox(dialect);
         this.complete = dialect.inboxCompletionIn(this.table);
         this.now = dialect.now();
@@ -141,11 +143,10 @@ final class InboxTable {
     int deleteExpired(InboxStatus status, Duration age, int limit) {
         Timestamp before = Timestamp.from(now().minus(age));
         List<MessageId> expired = this.jdbc.query(
-                EXPIRED.formatted(this.table),
+                EXPIRED.formatted(this.table, this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(row.getString(1), row.getString(2)),
                 status.toString(),
-                before,
-                limit);
+                before);
         batch(DELETE.formatted(this.table), expired, (statement, id) -> bind(statement, 1, id));
         return expired.size();
     }

@@ -1,16 +1,13 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DuplicateKeyException;
 
 /** Keeps messages in the table of the inbox. */
 final class JdbcInboxRecorder implements InboxRecorder {
@@ -47,19 +44,12 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     @Override
     public void failed(List<DeliveredMessage> messages, Throwable failure) {
-        if (this.classifier.classify(failure) == FailureKind.OUTAGE) {
-            // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
-            return;
-        }
         try {
-            List<KeptMessage> kept = this.keeping.keep(messages);
-            String error = FailureText.of(failure);
-            try {
-                this.database.inNewTransaction(table -> record(table, kept, error));
-            } catch (DuplicateKeyException ex) {
-                // Somebody else wrote one of them in this moment: now it is there to be locked.
-                this.database.inNewTransaction(table -> record(table, kept, error));
+            if (this.classifier.classify(failure) == FailureKind.OUTAGE) {
+                // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
+                return;
             }
+            new FailureRecord(this.database, this.store, this.keeping.keep(messages), FailureText.of(failure)).write();
         } catch (RuntimeException ex) {
             RuntimeException reason = (ex instanceof DataAccessException data) ? DiscreetFailure.of(data) : ex;
             String consumer = messages.get(0).id().consumer();
@@ -72,25 +62,5 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     reason);
             this.observer.unrecorded(consumer, reason);
         }
-    }
-
-    /**
-     * What has been processed by somebody else in the meantime stays so. That is asked after the rows have been locked:
-     * whoever processes one of them now has to wait for the lock, and will say so after us.
-     */
-    private void record(InboxTable table, List<KeptMessage> messages, String error) {
-        List<MessageId> ids = messages.stream().map(KeptMessage::id).toList();
-        Set<MessageId> known = table.lock(ids);
-        Set<MessageId> processed = this.store.find(ids).keySet();
-        table.updateFailed(
-                ids.stream()
-                        .filter(id -> known.contains(id) && !processed.contains(id))
-                        .toList(),
-                error);
-        table.insertFailed(
-                messages.stream()
-                        .filter(message -> !known.contains(message.id()) && !processed.contains(message.id()))
-                        .toList(),
-                error);
     }
 }

@@ -5,6 +5,7 @@ import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.Tables;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
@@ -13,7 +14,8 @@ public final class ListenerInboxes {
 
     private final InboxSettings settings;
     private final ReceivedBytes receivedBytes;
-    private final InboxRecorder recorder;
+    private final Function<MessageKeeping, InboxRecorder> recorders;
+    private final ReceivedRecords received;
 
     public ListenerInboxes(
             JdbcProcessedMessageStore store,
@@ -22,15 +24,11 @@ public final class ListenerInboxes {
             InboxSettings settings,
             FailureClassifier classifier,
             InboxObserver observer) {
-        ReceivedRecords received = new ReceivedRecords(settings.maxPayload());
+        InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
-        this.receivedBytes = new ReceivedBytes(received);
-        this.recorder = new JdbcInboxRecorder(
-                new InboxDatabase(store.dataSource(), dialect, tables),
-                store,
-                new MessageKeeping(received, settings.typeHeaders()),
-                classifier,
-                observer);
+        this.received = new ReceivedRecords(settings.maxPayload());
+        this.receivedBytes = new ReceivedBytes(this.received);
+        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, observer);
     }
 
     /** Whether listeners that do not say so have one, too. */
@@ -46,6 +44,7 @@ public final class ListenerInboxes {
     /** Opens the inbox for the listeners of a container that has not been started. */
     public InboxRecorder open(AbstractMessageListenerContainer<?, ?> container) {
         this.receivedBytes.rememberIn(container);
-        return this.recorder;
+        boolean retries = container.getMainListenerId() != null;
+        return this.recorders.apply(new MessageKeeping(this.received, this.settings.typeHeaders(), retries));
     }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.RecordCoordinates;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.common.header.Header;
@@ -13,10 +14,13 @@ final class MessageKeeping {
 
     private final ReceivedRecords received;
     private final List<String> typeHeaders;
+    private final boolean retries;
 
-    MessageKeeping(ReceivedRecords received, List<String> typeHeaders) {
+    /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
+    MessageKeeping(ReceivedRecords received, List<String> typeHeaders, boolean retries) {
         this.received = received;
         this.typeHeaders = List.copyOf(typeHeaders);
+        this.retries = retries;
     }
 
     List<KeptMessage> keep(List<DeliveredMessage> messages) {
@@ -30,11 +34,18 @@ final class MessageKeeping {
                 : List.of(message.record().headers().toArray());
         return new KeptMessage(
                 message.id(),
-                message.coordinates(),
+                coordinates(message),
                 type(headers, message.record().value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
                 (found != null) ? found.payload() : Payload.UNKNOWN);
+    }
+
+    /** Where it can be sent to again: a dead letter leads back to a topic that this listener does not read. */
+    private RecordCoordinates coordinates(DeliveredMessage message) {
+        RecordCoordinates found = RecordCoordinates.of(message.record());
+        boolean leadsElsewhere = !message.coordinates().topic().equals(found.topic());
+        return (leadsElsewhere && !this.retries) ? found : message.coordinates();
     }
 
     private @Nullable String type(List<Header> headers, @Nullable Object value) {

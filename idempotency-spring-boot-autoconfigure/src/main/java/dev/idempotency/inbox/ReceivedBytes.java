@@ -72,9 +72,13 @@ final class ReceivedBytes {
 
     private static void replaceNamed(
             DefaultKafkaConsumerFactory<?, ?> factory, Properties own, String property, String delegate) {
-        String named = own.getProperty(property);
-        Object deserializer =
-                (named != null) ? named : factory.getConfigurationProperties().get(property);
+        Object deserializer = own.get(property);
+        if (deserializer == null) {
+            deserializer = own.getProperty(property);
+        }
+        if (deserializer == null) {
+            deserializer = factory.getConfigurationProperties().get(property);
+        }
         if (deserializer != null && !RememberingDeserializer.class.getName().equals(deserializer)) {
             own.put(delegate, deserializer);
             own.put(property, RememberingDeserializer.class.getName());

@@ -13,8 +13,9 @@ import org.springframework.util.ClassUtils;
 /**
  * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest.
  *
- * <p>It is an {@link ErrorHandlingDeserializer} by name alone: containers ask for that type before they look whether a
- * record without a value is one that could not be read, and the one within may be it.
+ * <p>Containers look for what an {@link ErrorHandlingDeserializer} could not read only if they find that class. The
+ * listener's own may be one, and without that its failures would pass for tombstones; so this counts as one. For others
+ * there is nothing to be found.
  */
 public final class RememberingDeserializer extends ErrorHandlingDeserializer<Object> {
 

@@ -6,11 +6,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +31,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 final class ReplayProducer implements AutoCloseable {
 
     private static final String RETRY_TOPIC_PREFIX = "retry_topic-";
+    private static final Set<String> LEADING_BACK =
+            Set.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
     private static final int SEND_TIMEOUT_SECONDS = 25;
 
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
@@ -47,14 +52,26 @@ final class ReplayProducer implements AutoCloseable {
                 .get(SEND_TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
 
-    private static List<Header> headers(InboxMessage message) {
+    /** Whether one record was refused, others than which may well be sent: neither is nobody there nor did time run out. */
+    static boolean isRefusal(Throwable failure) {
+        boolean refused = false;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RetriableException) {
+                return false;
+            }
+            refused |= cause instanceof ApiException;
+        }
+        return refused;
+    }
+
+    static List<Header> headers(InboxMessage message) {
         List<Header> headers = new ArrayList<>();
         for (Header header : message.headers()) {
             if (!header.key().startsWith(RETRY_TOPIC_PREFIX)) {
                 headers.add(header);
             }
         }
-        if (headers.stream().noneMatch(header -> header.key().equals(KafkaHeaders.ORIGINAL_TOPIC))) {
+        if (headers.stream().noneMatch(header -> LEADING_BACK.contains(header.key()))) {
             RecordCoordinates record = message.entry().record();
             headers.add(
                     new RecordHeader(KafkaHeaders.ORIGINAL_TOPIC, record.topic().getBytes(StandardCharsets.UTF_8)));

@@ -81,14 +81,26 @@ final class Attempt implements ListenerTransaction.Work {
         }
         IdempotencyContext.Scope context = IdempotencyContext.open(ids);
         try {
-            Object result = callListener(positions());
-            if (this.definition.inbox() != InboxRecorder.NONE && !isToBeUndone()) {
-                recordSuccess();
-            }
-            return result;
+            return callListenerAndKeepMessages();
         } finally {
             context.close();
         }
+    }
+
+    private @Nullable Object callListenerAndKeepMessages() throws Throwable {
+        Object result;
+        try {
+            result = callListener(positions());
+        } catch (Throwable ex) {
+            if (!this.definition.transaction().rollsBack(ex)) {
+                recordSuccess();
+            }
+            throw ex;
+        }
+        if (!isToBeUndone()) {
+            recordSuccess();
+        }
+        return result;
     }
 
     private Admission claim() {
@@ -148,7 +160,11 @@ final class Attempt implements ListenerTransaction.Work {
         return (this.admission != null) ? this.admission.positions().length : this.candidates.size();
     }
 
+    /** Records what is about to be committed, be it that the listener returned or that its failure does not matter. */
     private void recordSuccess() {
+        if (this.definition.inbox() == InboxRecorder.NONE) {
+            return;
+        }
         List<DeliveredMessage> messages = delivered(positions());
         if (!messages.isEmpty()) {
             this.definition.inbox().processed(messages);

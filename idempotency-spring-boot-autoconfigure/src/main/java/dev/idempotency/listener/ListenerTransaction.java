@@ -64,7 +64,8 @@ final class ListenerTransaction {
         }
     }
 
-    private boolean rollsBack(Throwable failure) {
+    /** Whether what was done is undone when it ends with this failure. */
+    boolean rollsBack(Throwable failure) {
         return this.attribute.rollbackOn(failure) || !isExplicitlyCommitted(failure);
     }
 

@@ -49,6 +49,11 @@ public interface Dialect {
         return "current_timestamp";
     }
 
+    /** The end of a query that leaves so many rows out and returns so many of the next. */
+    default String rows(long offset, long limit) {
+        return "limit " + limit + " offset " + offset;
+    }
+
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
 }

@@ -43,6 +43,9 @@ final class H2Dialect implements Dialect {
                 current_timestamp)
             """;
 
+    /** Not all modes know {@code limit}. */
+    private static final String LIMIT = "fetch first ? rows only";
+
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -75,12 +78,12 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ForgetStatement forgetExpiredIn(String table) {
-        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table));
+        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table), LIMIT);
     }
 
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
-        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
+        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table), LIMIT);
     }
 
     @Override
@@ -91,6 +94,11 @@ final class H2Dialect implements Dialect {
     @Override
     public String inboxCompletionIn(String table) {
         return INBOX_COMPLETION.formatted(table);
+    }
+
+    @Override
+    public String rows(long offset, long limit) {
+        return "offset " + offset + " rows fetch next " + limit + " rows only";
     }
 
     @Override

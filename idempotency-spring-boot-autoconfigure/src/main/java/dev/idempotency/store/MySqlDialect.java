@@ -68,12 +68,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public ForgetStatement forgetExpiredIn(String table) {
-        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table));
+        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table), "limit ?");
     }
 
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
-        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table));
+        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table), "limit ?");
     }
 
     @Override

@@ -19,7 +19,7 @@ final class SelectThenDelete implements ForgetStatement {
             from %s
             where consumer_id = ? and processed_at >= ? and processed_at < %s
             order by processed_at
-            limit ?
+            %s
             for update skip locked
             """;
 
@@ -28,10 +28,13 @@ final class SelectThenDelete implements ForgetStatement {
     private final String table;
     private final String select;
 
-    /** {@code cutoff} is an expression with two parameters: the consumer, and the age in seconds. */
-    SelectThenDelete(String table, String cutoff) {
+    /**
+     * {@code cutoff} is an expression with two parameters, the consumer and the age in seconds; {@code limit} is the clause
+     * with one, the number of rows.
+     */
+    SelectThenDelete(String table, String cutoff, String limit) {
         this.table = table;
-        this.select = SELECT.formatted(table, cutoff);
+        this.select = SELECT.formatted(table, cutoff, limit);
     }
 
     @Override

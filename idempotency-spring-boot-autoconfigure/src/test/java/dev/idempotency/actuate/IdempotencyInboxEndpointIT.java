@@ -88,6 +88,37 @@ class IdempotencyInboxEndpointIT {
         assertThat(get("?size=0").statusCode()).isEqualTo(400);
         assertThat(get("?messageId=good").statusCode()).isEqualTo(400);
         assertThat(get("?since=yesterday").statusCode()).isEqualTo(400);
+        assertThat(get("?page=-1").statusCode()).isEqualTo(400);
+        assertThat(get("?consumer=a%00b").statusCode()).isEqualTo(400);
+        assertThat(get("?type=a%00b").statusCode()).isEqualTo(400);
+        assertThat(get("?consumer=a%00b&messageId=1").statusCode()).isEqualTo(400);
+        assertThat(get("?consumer=ledger&messageId=a%00b").statusCode()).isEqualTo(404);
+        assertThat(get("?consumer=" + "c".repeat(201) + "&messageId=1").statusCode())
+                .isEqualTo(400);
+        assertThat(get("?since=%2B300000-01-01T00:00:00Z").statusCode()).isEqualTo(400);
+        assertThat(post("{\"consumer\": \"a\\u0000b\"}").statusCode()).isEqualTo(400);
+        assertThat(ids("?page=" + Integer.MAX_VALUE + "&size=1000")).isEmpty();
+    }
+
+    @Test
+    void aMessageThatCannotBeSentDoesNotKeepTheOthersFromBeingReplayed() {
+        String insert = """
+                insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                    record_offset, record_headers, payload, attempts)
+                values ('other', ?, 'failed', ?, 0, ?, '', ?, 1)
+                """;
+        String ignored = TestKafka.createTopic("ignored", 1);
+        this.app.jdbc().update(insert, "small", ignored, 0, new byte[10]);
+        this.app.jdbc().update(insert, "large", ignored, 1, new byte[2_000_000]);
+        this.app.jdbc().update(insert, "next", ignored, 2, new byte[10]);
+        HttpResponse<String> response = post("{\"consumer\": \"other\"}");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(JsonPath.<Integer>read(response.body(), "$.sent")).isEqualTo(2);
+        assertThat(JsonPath.<Integer>read(response.body(), "$.unsendable")).isOne();
+        HttpResponse<String> large = post("{\"consumer\": \"other\", \"messageId\": \"large\"}");
+        assertThat(large.statusCode()).isEqualTo(409);
+        assertThat(JsonPath.<String>read(large.body(), "$.refused"))
+                .contains("Message 'large' of consumer 'other' could not be sent", "RecordTooLarge");
     }
 
     @Test

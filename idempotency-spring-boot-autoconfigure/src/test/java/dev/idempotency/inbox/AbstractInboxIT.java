@@ -1,11 +1,15 @@
 package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.ReplayException;
 import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.store.Claim;
 import dev.idempotency.store.Dialect;
@@ -19,11 +23,15 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -33,11 +41,14 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -54,10 +65,19 @@ abstract class AbstractInboxIT {
     private InboxReader reader;
     private InboxDatabase database;
     private JdbcInboxRecorder recorder;
+    private Inbox inbox;
+    private final FailureClassifier classifier = new DatabaseFailureClassifier();
+    private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
+    private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
     private ForgettableInbox forgettable;
     private String consumer;
 
     abstract String jdbcUrl();
+
+    /** Whether a listener may see this failure, and have its message again, when others write the same message. */
+    boolean isToBeExpected(DataAccessException failure) {
+        return false;
+    }
 
     @BeforeAll
     void createTables() {
@@ -72,12 +92,23 @@ abstract class AbstractInboxIT {
         this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, tables, Duration.ofSeconds(30));
         this.database = new InboxDatabase(this.dataSource, dialect, tables);
         this.reader = this.database.reader();
+        InboxObserver observer = new InboxObserver() {
+
+            @Override
+            public void replayed(MessageId id) {}
+
+            @Override
+            public void unrecorded(String consumer, RuntimeException reason) {
+                AbstractInboxIT.this.unrecorded.add(reason);
+            }
+        };
         this.recorder = new JdbcInboxRecorder(
                 this.database,
                 this.store,
-                new MessageKeeping(this.received, List.of("type")),
-                new DatabaseFailureClassifier(),
-                new InboxObservers(List.of()));
+                new MessageKeeping(this.received, List.of("type"), false),
+                this.classifier,
+                observer);
+        this.inbox = new Inbox(this.store, dialect, tables, () -> null, observer);
         this.forgettable = new ForgettableInbox(this.dataSource, dialect, tables);
     }
 
@@ -221,6 +252,131 @@ abstract class AbstractInboxIT {
     }
 
     @Test
+    void aFailureIsRecordedWhateverItsMessageIs() {
+        String message = "größer als 5 \u20ac \u6f22\u5b57 \ud83d\ude00 \0";
+        this.recorder.failed(List.of(message("1")), new IllegalStateException(message));
+        assertThat(entry("1").lastError()).startsWith("java.lang.IllegalStateException: gr");
+    }
+
+    @Test
+    void aFailureWithALongStackTraceIsRecorded() {
+        IllegalStateException failure = new IllegalStateException("x".repeat(10_000));
+        this.recorder.failed(List.of(message("1")), failure);
+        assertThat(entry("1").lastError()).hasSizeBetween(8_000, 8_010);
+    }
+
+    @Test
+    void aReplayWithForgettingAndTheRedeliveryOfTheSameMessageDoNotBlockEachOther() throws Exception {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("before"));
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            CountDownLatch claimed = new CountDownLatch(1);
+            CountDownLatch replaying = new CountDownLatch(1);
+            Future<?> redelivery = threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+                this.store.claim(List.of(new Claim(id("1"), new RecordCoordinates("topic", 3, 7))));
+                claimed.countDown();
+                await(replaying);
+                this.recorder.processed(List.of(message("1")));
+            }));
+            await(claimed);
+            Future<?> replay = threads.submit(() -> this.inbox.forgetAndReplay(id("1")));
+            // Some databases let it wait for the claim, others do not.
+            Awaitility.await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+            replaying.countDown();
+            redelivery.get(30, TimeUnit.SECONDS);
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> replay.get(30, TimeUnit.SECONDS))
+                    .withCauseInstanceOf(ReplayException.class);
+            assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+            assertThat(this.store.find(List.of(id("1")))).hasSize(1);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void aReplayOfAllEndsWhereThereIsNobodyToSendTo() {
+        this.recorder.failed(List.of(message("1"), message("2")), new IllegalStateException("before"));
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replayFailed(this.consumer))
+                .withMessageContaining("ProducerFactory")
+                .satisfies(ex -> assertThat(ex.sentBefore()).isZero());
+        assertThat(entry("1").replays() + entry("2").replays()).isOne();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
+    }
+
+    /** Each thread does at random what listeners, their failures, replays and cleanups do, all with the same messages. */
+    @Test
+    void whateverHappensAtTheSameTimeWhatIsShownAsProcessedIsAndNoFailureIsLeftOut() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(6);
+        try {
+            List<Future<?>> all = new ArrayList<>();
+            for (int thread = 0; thread < 6; thread++) {
+                Random random = new Random(thread);
+                all.add(threads.submit(() -> {
+                    for (int i = 0; i < 60; i++) {
+                        doAnything(random);
+                    }
+                }));
+            }
+            for (Future<?> thread : all) {
+                thread.get(60, TimeUnit.SECONDS);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(this.rolledBack).isEmpty();
+        assertThat(this.unrecorded).isEmpty();
+        for (int i = 0; i < 6; i++) {
+            InboxMessage message = this.reader.find(id("m" + i));
+            boolean processed = !this.store.find(List.of(id("m" + i))).isEmpty();
+            if (message != null) {
+                assertThat(message.entry().status() == InboxStatus.PROCESSED)
+                        .as("m%d %s, processed: %s", i, message.entry().status(), processed)
+                        .isEqualTo(processed);
+            }
+        }
+    }
+
+    private void doAnything(Random random) {
+        List<DeliveredMessage> messages = random.ints(0, 6)
+                .distinct()
+                .limit(1 + random.nextInt(4))
+                .mapToObj(i -> message("m" + i))
+                .toList();
+        try {
+            switch (random.nextInt(5)) {
+                case 0, 1 -> this.recorder.failed(messages, new IllegalStateException("told to fail"));
+                case 2, 3 -> deliver(messages, random.nextInt(4) == 0);
+                default -> this.inbox.forgetAndReplay(messages.get(0).id());
+            }
+        } catch (ReplayException ex) {
+            // There is no producer, or it was not there.
+        } catch (DataAccessException ex) {
+            if (!isToBeExpected(ex)) {
+                this.rolledBack.add(ex);
+            }
+        }
+    }
+
+    private void deliver(List<DeliveredMessage> messages, boolean fail) {
+        this.transaction.executeWithoutResult(status -> {
+            Set<MessageId> claimed = this.store.claim(messages.stream()
+                    .map(message -> new Claim(message.id(), message.coordinates()))
+                    .toList());
+            List<DeliveredMessage> admitted = messages.stream()
+                    .filter(message -> claimed.contains(message.id()))
+                    .toList();
+            if (!admitted.isEmpty()) {
+                this.recorder.processed(admitted);
+            }
+            if (fail) {
+                status.setRollbackOnly();
+            }
+        });
+    }
+
+    @Test
     void whatTheTableOfProcessedMessagesHasForgottenCanFailAgain() {
         process(message("1"));
         this.store.forget(id("1"));
@@ -243,6 +399,70 @@ abstract class AbstractInboxIT {
 
     private Boolean markReplayed(String id) {
         return this.database.callInNewTransaction(table -> table.markReplayed(id(id), InboxStatus.FAILED));
+    }
+
+    @Test
+    void aReplayThatWasProcessedIsNotTakenBack() {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
+        assertThat(markReplayed("1")).isTrue();
+        process(message("1"));
+        this.database.inNewTransaction(table -> table.takeReplayBack(id("1"), "timed out, but was sent"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+    }
+
+    @Test
+    void whatFailsAgainDuringAReplayOfAllIsNotReplayedTwiceByIt() {
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
+        Instant begin = this.database.callInNewTransaction(InboxTable::now);
+        assertThat(this.reader.replayable(this.consumer, begin, 10)).containsExactly(id("1"));
+        assertThat(markReplayed("1")).isTrue();
+        assertThat(this.reader.replayable(this.consumer, begin, 10)).isEmpty();
+        this.recorder.failed(List.of(message("1")), new IllegalStateException("again"));
+        assertThat(this.reader.replayable(this.consumer, begin, 10)).isEmpty();
+    }
+
+    @Test
+    void anOutageIsNoFailureOfTheMessage() {
+        this.recorder.failed(List.of(message("1")), new CannotGetJdbcConnectionException("nobody there"));
+        assertThat(this.reader.find(id("1"))).isNull();
+    }
+
+    @Test
+    void whoJudgesFailuresCannotAddOne() {
+        InboxRecorder misjudging = new JdbcInboxRecorder(
+                this.database,
+                this.store,
+                new MessageKeeping(this.received, List.of(), false),
+                failure -> {
+                    throw new IllegalStateException("cannot tell");
+                },
+                new InboxObservers(List.of()));
+        misjudging.failed(List.of(message("1")), new IllegalArgumentException("x"));
+        assertThat(this.reader.find(id("1"))).isNull();
+    }
+
+    @Test
+    void whatSomebodyIsAtIsForgottenAnotherTime() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            process(message("" + i));
+        }
+        this.jdbc.update(
+                "update idempotency_inbox set updated_at = ? where consumer_id = ?",
+                Timestamp.from(Instant.now().minus(Duration.ofHours(2))),
+                this.consumer);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            this.transaction.executeWithoutResult(status -> {
+                this.database.inListenersTransaction().lock(List.of(id("1")));
+                Future<Integer> forgotten =
+                        thread.submit(() -> this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 10));
+                assertThat(forgotten).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(2);
+            });
+        } finally {
+            thread.shutdownNow();
+        }
+        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 10))
+                .isOne();
     }
 
     @Test

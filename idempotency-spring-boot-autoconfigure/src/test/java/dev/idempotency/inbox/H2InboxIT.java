@@ -1,6 +1,15 @@
 package dev.idempotency.inbox;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
+
 class H2InboxIT extends AbstractInboxIT {
+
+    /** It looks for the row first and inserts it then. */
+    @Override
+    boolean isToBeExpected(DataAccessException failure) {
+        return failure instanceof DuplicateKeyException;
+    }
 
     @Override
     String jdbcUrl() {

@@ -25,7 +25,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeader;
@@ -45,7 +44,6 @@ import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
-import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 
 @ExtendWith(OutputCaptureExtension.class)
 class InboxIT extends ApplicationTest {
@@ -243,13 +241,13 @@ class InboxIT extends ApplicationTest {
             assertThat(inbox.find(InboxQuery.ALL.withStatus(InboxStatus.FAILED).withConsumer(CONSUMER))
                             .entries())
                     .hasSize(5);
-            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(5, 0));
-            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(0, 0));
+            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(5, 0, 0));
+            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(0, 0, 0));
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).counts())
                     .isEqualTo(Map.of("m0", 1, "m1", 1, "m2", 1, "m3", 1, "m4", 1, "good", 1));
             assertThat(TopicContents.values(this.topic).subList(6, 11)).containsExactly("m0", "m1", "m2", "m3", "m4");
-            assertThat(inbox.replayFailed("nobody")).isEqualTo(new Replays(0, 0));
+            assertThat(inbox.replayFailed("nobody")).isEqualTo(new Replays(0, 0, 0));
         }
     }
 
@@ -337,7 +335,7 @@ class InboxIT extends ApplicationTest {
                     .isThrownBy(() -> inbox.replay(id("1")))
                     .withMessageContaining("payload was not kept (too large)")
                     .withMessageContaining("idempotency.inbox.max-payload");
-            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(0, 1));
+            assertThat(inbox.replayFailed(CONSUMER)).isEqualTo(new Replays(0, 0, 1));
         }
     }
 
@@ -420,40 +418,6 @@ class InboxIT extends ApplicationTest {
             awaitStatus(app, "1", InboxStatus.PROCESSED, 1);
             assertThat(message(app, "1").payload()).isEqualTo("x".getBytes(StandardCharsets.UTF_8));
         }
-    }
-
-    @Test
-    void aPayloadThatCannotBeReadIsDeadLetteredAndNotTakenForNone() {
-        List<String> properties = List.of(
-                "spring.kafka.consumer.value-deserializer=" + ErrorHandlingDeserializer.class.getName(),
-                "spring.kafka.consumer.properties.spring.deserializer.value.delegate.class="
-                        + UnreadableDeserializer.class.getName());
-        try (TestApplication app = start(properties, AnyPayload.class)) {
-            assertThatUnreadableIsDeadLettered(app);
-        }
-    }
-
-    @Test
-    void thatIsSoForDeserializersThatTheConsumerFactoryWasGivenAndForItsOtherListeners() {
-        try (TestApplication app = start(FAST, AnyPayload.class, Unprotected.class, GivenErrorHandling.class)) {
-            assertThatUnreadableIsDeadLettered(app);
-            Awaitility.await("the other group has passed it")
-                    .atMost(Duration.ofSeconds(30))
-                    .untilAsserted(() -> assertThat(TestApplication.committedOffsets("other-" + this.group, this.topic))
-                            .containsEntry(0, 1L));
-            assertThat(app.bean(Unprotected.class).calls()).isZero();
-        }
-    }
-
-    private void assertThatUnreadableIsDeadLettered(TestApplication app) {
-        app.send(this.topic, "1", "unreadable");
-        app.awaitCaughtUp(this.group, this.topic);
-        Awaitility.await("dead letter").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
-                        TopicContents.values(this.topic + "-dlt"))
-                .containsExactly("unreadable"));
-        assertThat(app.bean(Inbox.class).find(InboxQuery.ALL).entries()).isEmpty();
-        assertThat(app.jdbc().queryForObject("select count(*) from idempotency_processed", Integer.class))
-                .isZero();
     }
 
     @Test
@@ -650,41 +614,6 @@ class InboxIT extends ApplicationTest {
                     throw new BatchListenerFailedException("bad", i);
                 }
             }
-        }
-    }
-
-    public static final class UnreadableDeserializer implements Deserializer<Object> {
-
-        @Override
-        public Object deserialize(String topic, byte[] data) {
-            throw new SerializationException("unreadable");
-        }
-    }
-
-    static class Unprotected {
-
-        private final AtomicInteger calls = new AtomicInteger();
-
-        int calls() {
-            return this.calls.get();
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "other-${group}")
-        void on(ConsumerRecord<String, Object> record) {
-            this.calls.incrementAndGet();
-        }
-    }
-
-    static class GivenErrorHandling {
-
-        @Bean
-        ConsumerFactory<Object, Object> consumerFactory(KafkaProperties properties, Environment environment) {
-            Map<String, Object> configuration = properties.buildConsumerProperties();
-            configuration.put("bootstrap.servers", environment.getRequiredProperty("spring.kafka.bootstrap-servers"));
-            DefaultKafkaConsumerFactory<Object, Object> factory = new DefaultKafkaConsumerFactory<>(configuration);
-            factory.setKeyDeserializer(new TextDeserializer());
-            factory.setValueDeserializer(new ErrorHandlingDeserializer<>(new UnreadableDeserializer()));
-            return factory;
         }
     }
 

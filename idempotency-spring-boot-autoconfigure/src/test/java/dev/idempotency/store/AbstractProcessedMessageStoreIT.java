@@ -8,6 +8,8 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,7 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What every dialect promises, on its real database. */
@@ -218,6 +222,21 @@ abstract class AbstractProcessedMessageStoreIT {
         assertThatExceptionOfType(UnprotectedListenerException.class)
                 .isThrownBy(() -> this.store.claim(claims("a")))
                 .withMessageContaining("transactionManager");
+        assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void aClaimOnAConnectionThatCommitsByItselfIsRefusedAndWritesNothing() throws SQLException {
+        try (Connection connection = this.dataSource.getConnection()) {
+            TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
+            TransactionSynchronizationManager.setActualTransactionActive(true);
+            assertThatExceptionOfType(UnprotectedListenerException.class)
+                    .isThrownBy(() -> this.store.claim(claims("a")))
+                    .withMessageContaining("its connection commits by itself");
+        } finally {
+            TransactionSynchronizationManager.setActualTransactionActive(false);
+            TransactionSynchronizationManager.unbindResource(this.dataSource);
+        }
         assertThat(claim("a")).hasSize(1);
     }
 

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.InvocationHandler;
@@ -123,6 +125,16 @@ class SchemaIT {
             assertThatClaimsWork(app);
             assertThat(app.bean(ProcessedMessageStore.class).find(List.of(new MessageId("consumer", "1"))))
                     .hasSize(1);
+            this.jdbc.update("""
+                    insert into "Idem_1".idempotency_inbox (consumer_id, message_id, status, record_topic,
+                        record_partition, record_offset, record_headers, payload, attempts)
+                    values ('consumer', '1', 'failed', 'topic', 0, 0, '', '{"amount": 12}', 1)
+                    """);
+            assertThat(app.bean(Inbox.class).find(InboxQuery.ALL).entries()).hasSize(1);
+            assertThat(this.jdbc.queryForObject(
+                            "select payload_json ->> 'amount' from \"Idem_1\".idempotency_inbox_readable",
+                            String.class))
+                    .isEqualTo("12");
         }
         assertThat(tables()).contains("Idem_1.idempotency_processed").noneMatch(table -> table.startsWith("public"));
     }

@@ -1,0 +1,237 @@
+package dev.idempotency.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.ReplayException;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.transaction.annotation.Transactional;
+
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class InboxReplayIT {
+
+    private final String suffix = TestKafka.uniqueName("");
+    private TestDatabase database;
+    private TestApplication app;
+
+    @BeforeAll
+    void start() {
+        TestKafka.createTopics(1, topic("letters"), topic("stubborn"), topic("origin"), topic("nacked"));
+        TestKafka.createTopics(3, topic("spread"));
+        this.database = TestPostgres.createDatabase();
+        this.app = TestApplication.start(
+                this.database,
+                List.of(
+                        "suffix=" + this.suffix,
+                        "spring.kafka.consumer.fetch-max-wait=100ms",
+                        "idempotency.errors.initial-interval=1ms",
+                        "idempotency.errors.max-attempts=1"),
+                Listeners.class);
+    }
+
+    @AfterAll
+    void stop() {
+        this.app.close();
+        this.database.close();
+    }
+
+    private String topic(String kind) {
+        return kind + this.suffix;
+    }
+
+    private void awaitCaughtUp(String kind) {
+        this.app.awaitCaughtUp(topic(kind), topic(kind));
+    }
+
+    private InboxEntry entry(String consumer, String id) {
+        InboxMessage message = this.app.bean(Inbox.class).find(new MessageId(consumer, id));
+        assertThat(message).as("message %s of %s", id, consumer).isNotNull();
+        return message.entry();
+    }
+
+    private void failAt(String payload, int times) {
+        this.app.bean(Listeners.class).failAt(payload, times);
+    }
+
+    private List<String> effects(String kind) {
+        return this.app.bean(Effects.class).all().stream()
+                .filter(effect -> effect.startsWith(kind + " "))
+                .toList();
+    }
+
+    /** Whoever listens at a dead-letter topic means that topic, not the one whose listener gave up. */
+    @Test
+    void aMessageGoesBackToTheTopicInWhichItsListenerFoundItThoughItCameFromAnother() {
+        ProducerRecord<String, String> letter = new ProducerRecord<>(topic("letters"), "letter");
+        letter.headers()
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic("origin").getBytes(StandardCharsets.UTF_8))
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_PARTITION,
+                        ByteBuffer.allocate(4).putInt(0).array())
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(8).putLong(5).array());
+        failAt("letter", 1);
+        this.app.send(letter);
+        awaitCaughtUp("letters");
+        assertThat(effects("letters")).isEmpty();
+        List<InboxEntry> entries = this.app
+                .bean(Inbox.class)
+                .find(InboxQuery.ALL.withConsumer("letters"))
+                .entries();
+        assertThat(entries).singleElement().satisfies(failed -> {
+            assertThat(failed.status()).isEqualTo(InboxStatus.FAILED);
+            assertThat(failed.record().topic()).isEqualTo(topic("letters"));
+            assertThat(failed.record().offset()).isZero();
+        });
+
+        assertThat(this.app.bean(Inbox.class).replayFailed("letters").sent()).isOne();
+        awaitCaughtUp("letters");
+        assertThat(TopicContents.values(topic("origin"))).isEmpty();
+        assertThat(effects("letters")).containsExactly("letters letter");
+        assertThat(this.app
+                        .bean(Inbox.class)
+                        .find(InboxQuery.ALL.withConsumer("letters"))
+                        .entries())
+                .singleElement()
+                .satisfies(processed -> assertThat(processed.status()).isEqualTo(InboxStatus.PROCESSED));
+    }
+
+    @Test
+    void aReplayGoesToThePartitionOfItsRecord() {
+        for (int partition = 0; partition < 3; partition++) {
+            String payload = "to " + partition;
+            failAt(payload, 1);
+            ProducerRecord<String, String> record =
+                    new ProducerRecord<>(topic("spread"), partition, "the same key", payload);
+            record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
+            this.app.send(record);
+        }
+        awaitCaughtUp("spread");
+        assertThat(this.app.bean(Inbox.class).replayFailed("spread").sent()).isEqualTo(3);
+        awaitCaughtUp("spread");
+        assertThat(TopicContents.of(topic("spread"))).hasSize(6).allSatisfy(record -> assertThat(record.value())
+                .isEqualTo("to " + record.partition()));
+        assertThat(effects("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
+    }
+
+    @Test
+    void whatWasCommittedThoughTheListenerThrewIsShownAsProcessed() {
+        failAt("stubborn", 1000);
+        this.app.send(topic("stubborn"), "1", "stubborn");
+        awaitCaughtUp("stubborn");
+        assertThat(effects("stubborn")).containsExactly("stubborn stubborn");
+        assertThat(entry("stubborn", "1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("stubborn", "1").attempts()).isOne();
+    }
+
+    @Test
+    void aNackIsAFailureToo() {
+        failAt("nacked", 1);
+        this.app.send(topic("nacked"), "1", "nacked");
+        awaitCaughtUp("nacked");
+        assertThat(effects("nacked")).containsExactly("nacked nacked");
+        assertThat(entry("nacked", "1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("nacked", "1").attempts()).isEqualTo(2);
+        assertThat(entry("nacked", "1").lastError()).contains("NackedException");
+    }
+
+    @Test
+    void aMessageThatCannotBeSentIsFailedAgainAndItsPayloadIsNotLogged(CapturedOutput output) {
+        byte[] payload = "secret-payload".repeat(100_000).getBytes(StandardCharsets.UTF_8);
+        this.app.jdbc().update("""
+                        insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                            record_offset, record_headers, payload, payload_size, attempts)
+                        values ('large', '1', 'failed', ?, 0, 0, '', ?, ?, 1)
+                        """, topic("origin"), payload, payload.length);
+        Inbox inbox = this.app.bean(Inbox.class);
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> inbox.replay(new MessageId("large", "1")))
+                .withMessageContaining("could not be sent to " + topic("origin"))
+                .withMessageNotContaining("secret");
+        assertThat(entry("large", "1").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("large", "1").attempts()).isOne();
+        assertThat(entry("large", "1").lastError()).contains("RecordTooLargeException");
+        assertThat(output).doesNotContain("secret-payload", "115, 101, 99, 114, 101, 116", "7365637265742d");
+    }
+
+    @Import(Effects.class)
+    static class Listeners {
+
+        private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "letters${suffix}", groupId = "letters${suffix}")
+        @IdempotentListener(consumer = "letters", key = "#coordinates", inbox = true)
+        void letters(String payload) {
+            happen("letters", payload);
+        }
+
+        @KafkaListener(topics = "spread${suffix}", groupId = "spread${suffix}")
+        @IdempotentListener(consumer = "spread", inbox = true)
+        void spread(String payload) {
+            happen("spread", payload);
+        }
+
+        @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
+        @IdempotentListener(consumer = "stubborn", inbox = true)
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void stubborn(String payload) {
+            happen("stubborn", payload);
+        }
+
+        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", ackMode = "MANUAL")
+        @IdempotentListener(consumer = "nacked", inbox = true)
+        void nacked(String payload, Acknowledgment acknowledgment) {
+            this.effects.happen("nacked " + payload);
+            if (this.failures.get(payload).getAndDecrement() > 0) {
+                acknowledgment.nack(Duration.ofMillis(10));
+            } else {
+                acknowledgment.acknowledge();
+            }
+        }
+
+        void failAt(String payload, int times) {
+            this.failures.put(payload, new AtomicInteger(times));
+        }
+
+        private void happen(String kind, String payload) {
+            this.effects.happen(kind + " " + payload);
+            AtomicInteger left = this.failures.get(payload);
+            if (left != null && left.getAndDecrement() > 0) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+    }
+}
