@@ -93,6 +93,14 @@ class RoundTripsIT {
         assertThat(app.bean(Effects.class).all()).contains("batch of " + MESSAGES, "raw-batch of " + MESSAGES);
     }
 
+    @Test
+    void anInboxCostsOneMoreARecordAndAFewABatch() {
+        assertThat(roundTripsOf("kept")).hasSize(MESSAGES).containsOnly(RAW + 2);
+        // Drivers send large batches in portions.
+        assertThat(roundTripsOf("kept-batch")).isNotEmpty().allSatisfy(waits -> assertThat(waits)
+                .isBetween(RAW + 2, RAW + 3));
+    }
+
     private static List<Integer> roundTripsOf(String listener) {
         app.bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer(listener)
@@ -123,6 +131,18 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "kept", topics = "${topic}")
+        @IdempotentListener(inbox = true)
+        void kept(String payload) {
+            this.effects.happen("kept " + payload);
+        }
+
+        @KafkaListener(id = "kept-batch", topics = "${topic}", batch = "true")
+        @IdempotentListener(inbox = true)
+        void keptBatch(List<String> payloads) {
+            this.effects.happen("kept-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "raw-batch", topics = "${topic}", batch = "true")
