@@ -37,8 +37,10 @@ final class H2Dialect implements Dialect {
             when matched then update
             set status = 'processed', attempts = inbox.attempts + 1, processed_at = current_timestamp,
                 updated_at = current_timestamp
-            when not matched then insert (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
-                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
+            when not matched then insert (
+                consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at
+            )
             values (message.consumer_id, message.message_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1,
                 current_timestamp)
             """;

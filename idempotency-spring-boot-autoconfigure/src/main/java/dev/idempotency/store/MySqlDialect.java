@@ -34,8 +34,10 @@ final class MySqlDialect implements Dialect {
             """;
 
     private static final String INBOX_COMPLETION = """
-            insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
-                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
+            insert into %s (
+                consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at
+            )
             values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, current_timestamp(6))
             on duplicate key update status = 'processed', attempts = attempts + 1,
                 processed_at = current_timestamp(6), updated_at = current_timestamp(6)

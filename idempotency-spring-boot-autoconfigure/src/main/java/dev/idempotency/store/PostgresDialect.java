@@ -50,9 +50,11 @@ final class PostgresDialect implements Dialect {
             """;
 
     private static final String INBOX_COMPLETION = """
-            insert into %s as inbox (consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
-                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, clock_timestamp())
+            insert into %s as inbox (
+                consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at, updated_at
+            )
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, clock_timestamp(), clock_timestamp())
             on conflict (consumer_id, message_id) do update
             set status = 'processed', attempts = inbox.attempts + 1, processed_at = clock_timestamp(),
                 updated_at = clock_timestamp()

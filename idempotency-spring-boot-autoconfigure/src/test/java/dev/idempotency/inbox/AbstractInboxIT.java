@@ -171,7 +171,9 @@ abstract class AbstractInboxIT {
         assertThat(found.entry().type()).isEqualTo("a type");
         assertThat(found.entry().record()).isEqualTo(new RecordCoordinates("topic", 3, 7));
         assertThat(found.entry().payloadSize()).isEqualTo(70_000);
-        assertThat(found.entry().processedAt()).isNotNull();
+        assertThat(found.entry().processedAt())
+                .isNotNull()
+                .isBeforeOrEqualTo(found.entry().updatedAt());
     }
 
     @Test
