@@ -31,7 +31,10 @@ public interface Dialect {
      */
     ForgetStatement forgetAbandonedIn(String table);
 
-    /** The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if there is none. */
+    /**
+     * The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if
+     * there is none.
+     */
     default @Nullable String rowEstimateOf(Tables tables) {
         return null;
     }
