@@ -7,8 +7,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The least that can be done: one insert more in the listener's transaction, into a table like this library's, written
- * by hand for this one listener. What the library costs beyond its claim is the difference to this.
+ * The same claim by hand: one insert more in the listener's transaction, into a table like this library's, written for
+ * this one listener.
  */
 class OneInsertMoreListener {
 
