@@ -66,14 +66,17 @@ final class FailureRecord {
                 .toList();
     }
 
-    /** Inserts those that are not in the table; who processes one of them after this was asked makes it a duplicate. */
+    /**
+     * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
+     * somebody did so, and was forgotten since, is asked once the rows are there to be waited for.
+     */
     private List<KeptMessage> insert(InboxTable table) {
         Set<MessageId> processed = processed(ids(this.open));
-        table.insertFailed(
-                this.open.stream()
-                        .filter(message -> !processed.contains(message.id()))
-                        .toList(),
-                this.error);
+        List<KeptMessage> missing = this.open.stream()
+                .filter(message -> !processed.contains(message.id()))
+                .toList();
+        table.insertFailed(missing, this.error);
+        table.delete(processed(ids(missing)));
         return List.of();
     }
 

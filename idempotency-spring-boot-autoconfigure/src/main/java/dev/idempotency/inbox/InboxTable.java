@@ -147,8 +147,12 @@ final class InboxTable {
                 (row, number) -> new MessageId(row.getString(1), row.getString(2)),
                 status.toString(),
                 before);
-        batch(DELETE.formatted(this.table), expired, (statement, id) -> bind(statement, 1, id));
+        delete(expired);
         return expired.size();
+    }
+
+    void delete(Collection<MessageId> ids) {
+        batch(DELETE.formatted(this.table), List.copyOf(ids), (statement, id) -> bind(statement, 1, id));
     }
 
     /** The database's time. */
