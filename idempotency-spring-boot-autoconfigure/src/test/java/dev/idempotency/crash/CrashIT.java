@@ -3,14 +3,12 @@ package dev.idempotency.crash;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.crash.CrashingApplication.CrashPoint;
-import dev.idempotency.testing.TestKafka;
-import java.io.File;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -90,20 +88,12 @@ class CrashIT extends ApplicationTest {
     }
 
     private Process launch(CrashPoint crash) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CrashingApplication.class.getName(),
+        return ChildJvm.start(
+                CrashingApplication.class,
+                "crash-" + crash,
                 this.database.jdbcUrl(),
                 this.topic,
                 this.group,
                 crash.name());
-        builder.environment().put("IDEMPOTENCY_TEST_KAFKA_BOOTSTRAP_SERVERS", TestKafka.bootstrapServers());
-        builder.redirectErrorStream(true);
-        builder.redirectOutput(new File("target/crash-" + crash + ".log"));
-        return builder.start();
     }
 }

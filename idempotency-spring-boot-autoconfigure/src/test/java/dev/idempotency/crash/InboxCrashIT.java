@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.ChildJvm;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.FailureClassifier;
@@ -12,9 +13,6 @@ import dev.idempotency.failure.FailureKind;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.testing.TestKafka;
-import java.io.File;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -31,7 +29,8 @@ class InboxCrashIT extends ApplicationTest {
         try (TestApplication app = start()) {
             app.send(this.topic, "1", "paid");
         }
-        Process process = launch();
+        Process process =
+                ChildJvm.start(Application.class, "crash-inbox", this.database.jdbcUrl(), this.topic, this.group);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
         JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
@@ -49,23 +48,6 @@ class InboxCrashIT extends ApplicationTest {
             assertThat(entry.status()).isEqualTo(InboxStatus.PROCESSED);
             assertThat(entry.attempts()).isOne();
         }
-    }
-
-    private Process launch() throws Exception {
-        ProcessBuilder builder = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Application.class.getName(),
-                this.database.jdbcUrl(),
-                this.topic,
-                this.group);
-        builder.environment().put("IDEMPOTENCY_TEST_KAFKA_BOOTSTRAP_SERVERS", TestKafka.bootstrapServers());
-        builder.redirectErrorStream(true);
-        builder.redirectOutput(new File("target/crash-inbox.log"));
-        return builder.start();
     }
 
     /** Runs in a JVM of its own, so that it can die. */
