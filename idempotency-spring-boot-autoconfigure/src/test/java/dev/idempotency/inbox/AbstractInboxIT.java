@@ -74,6 +74,11 @@ abstract class AbstractInboxIT {
 
     abstract String jdbcUrl();
 
+    /** Whether a status is right however many write it at the same time. */
+    boolean isExactAtTheSameTime() {
+        return true;
+    }
+
     /** Whether a listener may see this failure, and have its message again, when others write the same message. */
     boolean isToBeExpected(DataAccessException failure) {
         return false;
@@ -332,7 +337,7 @@ abstract class AbstractInboxIT {
         for (int i = 0; i < 6; i++) {
             InboxMessage message = this.reader.find(id("m" + i));
             boolean processed = !this.store.find(List.of(id("m" + i))).isEmpty();
-            if (message != null) {
+            if (message != null && isExactAtTheSameTime()) {
                 assertThat(message.entry().status() == InboxStatus.PROCESSED)
                         .as("m%d %s, processed: %s", i, message.entry().status(), processed)
                         .isEqualTo(processed);
