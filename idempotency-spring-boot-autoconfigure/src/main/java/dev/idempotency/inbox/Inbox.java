@@ -149,7 +149,8 @@ public final class Inbox implements DisposableBean {
                 // First, as listeners claim a message before they write it to the inbox.
                 this.store.forget(id);
             }
-            return table.markReplayed(id, entry.status());
+            // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
+            return table.markReplayed(id, entry.status()) && !(forget && isProcessed(id));
         });
         if (!marked) {
             return false;
@@ -165,6 +166,10 @@ public final class Inbox implements DisposableBean {
                 forget ? ", and forgot that it was processed" : "");
         this.observer.replayed(id);
         return true;
+    }
+
+    private boolean isProcessed(MessageId id) {
+        return !this.store.find(List.of(id)).isEmpty();
     }
 
     private void send(InboxMessage message) {

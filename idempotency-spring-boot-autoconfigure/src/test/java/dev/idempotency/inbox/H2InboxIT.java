@@ -11,12 +11,6 @@ class H2InboxIT extends AbstractInboxIT {
         return failure instanceof DuplicateKeyException;
     }
 
-    /** Once in twenty runs a message is shown as failed that another thread processed in the same moment. */
-    @Override
-    boolean isExactAtTheSameTime() {
-        return false;
-    }
-
     @Override
     String jdbcUrl() {
         return "jdbc:h2:mem:inbox;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=30000";
