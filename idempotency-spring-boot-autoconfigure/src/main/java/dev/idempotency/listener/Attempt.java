@@ -10,18 +10,16 @@ import dev.idempotency.observe.Duplicate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.ProxyMethodInvocation;
 
 /** One transaction: claim, listener, commit. Its outcome is told once it is certain. */
 final class Attempt implements ListenerTransaction.Work {
 
     private static final Logger logger = LoggerFactory.getLogger(Attempt.class);
 
-    private final MethodInvocation invocation;
+    private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
@@ -35,12 +33,12 @@ final class Attempt implements ListenerTransaction.Work {
      * @param offset the position of the first of them in the delivery
      */
     Attempt(
-            MethodInvocation invocation,
+            ListenerCall call,
             Delivery delivery,
             ListenerDefinition definition,
             List<Candidate> candidates,
             int offset) {
-        this.invocation = invocation;
+        this.call = call;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = candidates;
@@ -81,16 +79,16 @@ final class Attempt implements ListenerTransaction.Work {
         }
         IdempotencyContext.Scope context = IdempotencyContext.open(ids);
         try {
-            return callListenerAndKeepMessages();
+            return callListenerAndKeepMessages(ids);
         } finally {
             context.close();
         }
     }
 
-    private @Nullable Object callListenerAndKeepMessages() throws Throwable {
+    private @Nullable Object callListenerAndKeepMessages(List<@Nullable MessageId> ids) throws Throwable {
         Object result;
         try {
-            result = callListener(positions());
+            result = this.call.call(positions(), ids);
         } catch (Throwable ex) {
             if (!this.definition.transaction().rollsBack(ex)) {
                 recordSuccess();
@@ -115,20 +113,6 @@ final class Attempt implements ListenerTransaction.Work {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
-    }
-
-    private @Nullable Object callListener(int[] positions) throws Throwable {
-        if (!this.delivery.isBatch()) {
-            return this.invocation.proceed();
-        }
-        @Nullable Object[] arguments = this.invocation.getArguments();
-        if (positions.length < this.delivery.records().size()) {
-            arguments = new BatchArguments(this.delivery.records(), positions).filter(arguments);
-        }
-        this.delivery.narrow(positions);
-        return ((ProxyMethodInvocation) this.invocation)
-                .invocableClone(arguments)
-                .proceed();
     }
 
     @Override

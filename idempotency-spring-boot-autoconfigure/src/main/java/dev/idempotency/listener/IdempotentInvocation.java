@@ -6,7 +6,6 @@ import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.listener.Admission.Candidate;
 import java.util.ArrayList;
 import java.util.List;
-import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
@@ -15,21 +14,21 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 /** One call of a listener: identify its messages, claim them, let the new ones in, commit, and tell the outcome. */
 final class IdempotentInvocation {
 
-    private final MethodInvocation invocation;
+    private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
 
-    private IdempotentInvocation(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
-        this.invocation = invocation;
+    private IdempotentInvocation(ListenerCall call, Delivery delivery, ListenerDefinition definition) {
+        this.call = call;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = new ArrayList<>(delivery.records().size());
     }
 
-    static @Nullable Object proceed(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
+    static @Nullable Object proceed(ListenerCall call, Delivery delivery, ListenerDefinition definition)
             throws Throwable {
-        return new IdempotentInvocation(invocation, delivery, definition).proceed();
+        return new IdempotentInvocation(call, delivery, definition).proceed();
     }
 
     private @Nullable Object proceed() throws Throwable {
@@ -59,7 +58,6 @@ final class IdempotentInvocation {
     /** Identifies the messages, up to the first that cannot be; returns why it cannot. */
     private @Nullable RuntimeException identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
-        @Nullable Object[] arguments = this.invocation.getArguments();
         for (int i = 0; i < records.size(); i++) {
             DeserializationException garbled =
                     this.delivery.isBatch() ? DeserializationFailure.find(records.get(i)) : null;
@@ -68,10 +66,7 @@ final class IdempotentInvocation {
             }
             try {
                 this.candidates.add(new Candidate(
-                        this.definition
-                                .ids()
-                                .resolve(this.definition.arguments().view(this.delivery, i, arguments)),
-                        RecordCoordinates.original(records.get(i))));
+                        this.definition.ids().resolve(this.call.view(i)), RecordCoordinates.original(records.get(i))));
             } catch (RuntimeException ex) {
                 return ex;
             }
@@ -117,7 +112,7 @@ final class IdempotentInvocation {
     }
 
     private Attempt attempt(int from, int to) {
-        return new Attempt(this.invocation, this.delivery, this.definition, this.candidates.subList(from, to), from);
+        return new Attempt(this.call, this.delivery, this.definition, this.candidates.subList(from, to), from);
     }
 
     /**

@@ -56,7 +56,9 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                 return invocation.proceed();
             }
             try {
-                return IdempotentInvocation.proceed(invocation, delivery, definition(invocation, delivery));
+                ListenerDefinition definition = definition(invocation, delivery);
+                return IdempotentInvocation.proceed(
+                        new MethodCall(invocation, delivery, definition.arguments()), delivery, definition);
             } finally {
                 delivery.end();
             }

@@ -1,0 +1,23 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.key.MessageView;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** How a listener is called with messages of a delivery. */
+interface ListenerCall {
+
+    /** The message at a position of the delivery, for its key to be found. */
+    MessageView view(int position);
+
+    /**
+     * Calls the listener with some messages of the delivery.
+     *
+     * @param positions their positions in the delivery
+     * @param ids their ids, in the same order
+     * @return what the listener returns
+     */
+    @Nullable
+    Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable;
+}
