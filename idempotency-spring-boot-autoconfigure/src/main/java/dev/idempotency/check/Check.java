@@ -123,6 +123,10 @@ public enum Check {
     /** Messages cannot be kept in the inbox. */
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
 
+    /** The records of a poll cannot be processed in one transaction. */
+    TRANSACTION_PER_POLL(
+            Level.FAIL, "What is done for each record would be done before the transaction, or not at all.", true),
+
     /** Messages are forgotten while they may still be retried. */
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
 

@@ -3,6 +3,7 @@ package dev.idempotency.check;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
@@ -28,6 +29,15 @@ final class ErrorHandlerFacts {
         }
         Object tracker = tracker();
         return tracker != null && hasNoRecoverer(tracker) && retryTime() != null;
+    }
+
+    /** Whether it logs that a batch has failed, and does nothing else about it. */
+    boolean ignoresBatches() {
+        return this.handler != null
+                && Stream.of("handleBatch", "handleBatchAndReturnRemaining")
+                        .allMatch(name -> Arrays.stream(this.handler.getClass().getMethods())
+                                .filter(method -> method.getName().equals(name))
+                                .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
     }
 
     /**

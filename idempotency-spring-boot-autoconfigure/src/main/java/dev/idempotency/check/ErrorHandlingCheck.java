@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.util.StringUtils;
 
 /** Whether a message that fails is kept. */
@@ -13,7 +14,17 @@ final class ErrorHandlingCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
-        if (new ErrorHandlerFacts(FailureHandling.handlerOf(listener.container())).dropsMessages()) {
+        ErrorHandlerFacts facts = new ErrorHandlerFacts(FailureHandling.handlerOf(listener.container()));
+        boolean batches =
+                listener.container().getContainerProperties().getMessageListener() instanceof BatchMessageListener;
+        if (batches && facts.ignoresBatches()) {
+            findings.add(
+                    Check.DROPPED_FAILURES,
+                    listener,
+                    "Its container delivers batches, and its error handler does not implement handleBatch.",
+                    "Use a DefaultErrorHandler, or implement handleBatch.");
+        }
+        if (facts.dropsMessages()) {
             findings.add(
                     Check.DROPPED_FAILURES,
                     listener,

@@ -41,6 +41,20 @@ public final class ExpressionKeySource implements KeySource {
      * @throws IllegalArgumentException if it does not parse, or names a variable that there is not
      */
     public ExpressionKeySource(String expression, List<String> argumentNames, BeanFactory beanFactory) {
+        this(expression, MessageVariables.NAMES, argumentNames, beanFactory);
+    }
+
+    /**
+     * Parses an expression for messages of which there is nothing yet but the record.
+     *
+     * @throws IllegalArgumentException if it does not parse, or names a variable that is not of the record
+     */
+    public static ExpressionKeySource ofRecord(String expression, BeanFactory beanFactory) {
+        return new ExpressionKeySource(expression, MessageVariables.OF_RECORD, List.of(), beanFactory);
+    }
+
+    private ExpressionKeySource(
+            String expression, List<String> messageVariables, List<String> argumentNames, BeanFactory beanFactory) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader);
@@ -55,7 +69,7 @@ public final class ExpressionKeySource implements KeySource {
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
         this.shared.addPropertyAccessor(new MapAccessor());
-        Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
+        Set<String> known = new LinkedHashSet<>(messageVariables);
         known.addAll(argumentNames);
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);

@@ -26,6 +26,9 @@ final class MessageVariables implements EvaluationContext {
 
     static final List<String> NAMES = List.of("record", "payload", "headers", "coordinates");
 
+    /** Those that are known before the record has been converted. */
+    static final List<String> OF_RECORD = List.of("record", "headers", "coordinates");
+
     private final EvaluationContext shared;
     private final MessageView message;
     private final List<String> argumentNames;

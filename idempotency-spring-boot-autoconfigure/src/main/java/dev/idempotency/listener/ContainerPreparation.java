@@ -12,6 +12,7 @@ import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 import org.springframework.util.Assert;
@@ -63,6 +64,16 @@ public final class ContainerPreparation {
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object remembering(@Nullable Object listener, ListenerEndpoint endpoint) {
+        ListenerDefinition perPoll = endpoint.perPoll();
+        if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
+            // Inside the filter, so that what it leaves out is not claimed.
+            MessageListener delegate = (MessageListener) filtering.getDelegate();
+            return new FilteringBatchMessageListenerAdapter(
+                    new PollDeliveryListener(delegate, endpoint, perPoll), filterOf(filtering));
+        }
+        if (perPoll != null && listener instanceof MessageListener single) {
+            return new PollDeliveryListener(single, endpoint, perPoll);
+        }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             // Inside the filter, so that the remembered records are those that the arguments are made of.
             BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
@@ -81,7 +92,7 @@ public final class ContainerPreparation {
 
     private static RecordFilterStrategy<?, ?> filterOf(AbstractFilteringMessageListener<?, ?, ?> filtering) {
         Method getter = ReflectionUtils.findMethod(filtering.getClass(), "getRecordFilterStrategy");
-        Assert.state(getter != null, "This version of Spring Kafka does not tell the filter of a batch listener");
+        Assert.state(getter != null, "This version of Spring Kafka does not tell the filter of a listener");
         ReflectionUtils.makeAccessible(getter);
         Object filter = ReflectionUtils.invokeMethod(getter, filtering);
         Assert.state(filter instanceof RecordFilterStrategy, "No filter in " + filtering);

@@ -19,22 +19,25 @@ final class Delivery {
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
+    private final @Nullable ClaimedRecord claimed;
     private boolean beingHandled;
 
     private Delivery(
             ListenerEndpoint endpoint,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
-            @Nullable DeferredAcknowledgment acknowledgment) {
+            @Nullable DeferredAcknowledgment acknowledgment,
+            @Nullable ClaimedRecord claimed) {
         this.endpoint = endpoint;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = acknowledgment;
+        this.claimed = claimed;
     }
 
     static Delivery ofRecord(
             ListenerEndpoint endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(endpoint, List.of(record), false, deferred(acknowledgment, false, false));
+        return new Delivery(endpoint, List.of(record), false, deferred(acknowledgment, false, false), null);
     }
 
     static Delivery ofBatch(
@@ -42,7 +45,12 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             @Nullable Acknowledgment acknowledgment,
             boolean retriedInPlace) {
-        return new Delivery(endpoint, records, true, deferred(acknowledgment, true, retriedInPlace));
+        return new Delivery(endpoint, records, true, deferred(acknowledgment, true, retriedInPlace), null);
+    }
+
+    /** One record of a batch whose messages have been claimed together. */
+    static Delivery ofClaimed(ListenerEndpoint endpoint, ClaimedRecord claimed) {
+        return new Delivery(endpoint, List.of(claimed.record()), false, null, claimed);
     }
 
     private static @Nullable DeferredAcknowledgment deferred(
@@ -90,6 +98,12 @@ final class Delivery {
 
     List<? extends ConsumerRecord<?, ?>> records() {
         return this.records;
+    }
+
+    /** The record if it needs no claim of its own, or {@code null}. */
+    @Nullable
+    ClaimedRecord claimed() {
+        return this.claimed;
     }
 
     boolean isBatch() {

@@ -57,6 +57,9 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
             }
             try {
                 ListenerDefinition definition = definition(invocation, delivery);
+                if (delivery.claimed() != null) {
+                    return delivery.claimed().proceed(invocation);
+                }
                 return IdempotentInvocation.proceed(
                         new MethodCall(invocation, delivery, definition.arguments()), delivery, definition);
             } finally {

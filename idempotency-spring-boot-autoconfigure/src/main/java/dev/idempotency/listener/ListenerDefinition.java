@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param arguments what its parameters are
  * @param ids who gives its messages their identity
  * @param transaction the transaction that it shares with its claims
+ * @param transactionPerPoll whether it is called record by record in one transaction for all records of a poll
  * @param store where claims are made
  * @param inbox where its messages are kept
  * @param observer who hears of the outcome
@@ -26,6 +27,7 @@ record ListenerDefinition(
         ListenerArguments arguments,
         MessageIdResolver ids,
         ListenerTransaction transaction,
+        boolean transactionPerPoll,
         ProcessedMessageStore store,
         InboxRecorder inbox,
         ConsumerObserver observer) {

@@ -100,8 +100,9 @@ public final class ListenerDefinitions {
         String consumer = faults.collect(listener, () -> consumerName(annotation, listener, container));
         ListenerArguments arguments = new ListenerArguments(method);
         String expression = faults.collect("", () -> resolve(annotation.key(), Kind.KEY_EXPRESSION));
-        KeySource keys =
-                faults.collect(KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, arguments));
+        boolean transactionPerPoll = annotation.transactionPerPoll() && PollTransactions.areOf(container);
+        KeySource keys = faults.collect(
+                KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, arguments, transactionPerPoll));
         Duration retention =
                 faults.collect(this.defaults.retention(), () -> onlyRetention(consumer, retention(annotation)));
         TransactionAttribute attribute = this.transactions.attributesOf(method, targetClass);
@@ -109,6 +110,9 @@ public final class ListenerDefinitions {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, resolve(annotation.transactionManager(), Kind.TRANSACTION_MANAGER)));
+        if (transactionPerPoll) {
+            faults.addAll(PollTransactions.faultsOf(method, targetClass, element, attribute, container));
+        }
         InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
@@ -130,6 +134,7 @@ public final class ListenerDefinitions {
                 arguments,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                 new ListenerTransaction(manager, attribute),
+                transactionPerPoll,
                 this.defaults.store(),
                 inbox,
                 this.observers.computeIfAbsent(consumer, name -> introduce(description)));
@@ -230,15 +235,22 @@ public final class ListenerDefinitions {
         return this.groupsByMainListener.getOrDefault(container.getMainListenerId(), group);
     }
 
-    private KeySource keySource(String expression, ListenerArguments arguments) {
+    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }
         try {
-            return new ExpressionKeySource(expression, arguments.names(), this.beanFactory);
+            return fromRecord
+                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory)
+                    : new ExpressionKeySource(expression, arguments.names(), this.beanFactory);
         } catch (IllegalArgumentException ex) {
             throw ListenerFaults.found(
-                    Kind.KEY_EXPRESSION, ex.getMessage() + ".", "Mend the expression in @IdempotentListener(key = …).");
+                    Kind.KEY_EXPRESSION,
+                    ex.getMessage() + ".",
+                    fromRecord
+                            ? "Take the key from the record, as in #record.value().id: with transactionPerPoll = true"
+                                    + " records are claimed before they are converted to the method's arguments."
+                            : "Mend the expression in @IdempotentListener(key = …).");
         }
     }
 

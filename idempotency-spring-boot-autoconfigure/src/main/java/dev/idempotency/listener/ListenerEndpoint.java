@@ -37,6 +37,12 @@ final class ListenerEndpoint {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
+    /** The definition of the one listener whose polls are one transaction each, or {@code null}. */
+    @Nullable
+    ListenerDefinition perPoll() {
+        return (this.definitions.size() == 1 && first().transactionPerPoll()) ? first() : null;
+    }
+
     /** The definition of the method that a proxy was called with, which may be that of an interface. */
     @Nullable
     ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {

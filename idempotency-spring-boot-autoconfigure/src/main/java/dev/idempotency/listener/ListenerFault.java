@@ -15,6 +15,7 @@ public record ListenerFault(Kind kind, String what, String remedy) {
         KEY_EXPRESSION,
         TRANSACTION_MANAGER,
         RETENTION,
-        INBOX
+        INBOX,
+        TRANSACTION_PER_POLL
     }
 }

@@ -22,6 +22,10 @@ final class ListenerFaults {
         }
     }
 
+    void addAll(List<ListenerFault> faults) {
+        this.found.addAll(faults);
+    }
+
     List<ListenerFault> found() {
         return this.found;
     }

@@ -1,9 +1,11 @@
 package dev.idempotency.listener;
 
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -70,8 +72,17 @@ final class ListenerTransaction {
     }
 
     private boolean isExplicitlyCommitted(Throwable failure) {
-        return this.attribute instanceof RuleBasedTransactionAttribute rules
-                && rules.getRollbackRules().stream()
-                        .anyMatch(rule -> rule instanceof NoRollbackRuleAttribute && rule.getDepth(failure) >= 0);
+        return rulesToCommit(this.attribute).anyMatch(rule -> rule.getDepth(failure) >= 0);
+    }
+
+    /** Whether there are failures for which the transaction is committed. */
+    static boolean hasExceptionsThatCommit(TransactionAttribute attribute) {
+        return rulesToCommit(attribute).findAny().isPresent();
+    }
+
+    private static Stream<RollbackRuleAttribute> rulesToCommit(TransactionAttribute attribute) {
+        return (attribute instanceof RuleBasedTransactionAttribute rules)
+                ? rules.getRollbackRules().stream().filter(NoRollbackRuleAttribute.class::isInstance)
+                : Stream.empty();
     }
 }

@@ -25,6 +25,7 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
@@ -67,6 +68,8 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.Names.class,
     FaultyListeners.Keys.class,
     FaultyListeners.Containers.class,
+    FaultyListeners.PerPoll.class,
+    FaultyListeners.HandlersPerPoll.class,
     FaultyListeners.Retentions.class,
     FaultyListeners.Several.class
 })
@@ -399,6 +402,69 @@ class FaultyListeners {
         }
     }
 
+    static class PerPoll {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#record.key()", transactionPerPoll = true)
+        void perPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", batch = "true")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void batchPerPoll(List<String> payloads) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void payloadKeyPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#text", transactionPerPoll = true)
+        void argumentKeyPerPoll(String text) {}
+
+        @KafkaListener(topics = "t", groupId = "g", ackMode = "RECORD")
+        @IdempotentListener(transactionPerPoll = true)
+        void recordAckPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", ackMode = "MANUAL")
+        @IdempotentListener(transactionPerPoll = true)
+        void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
+        @IdempotentListener(transactionPerPoll = true)
+        void interceptedPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionPerPoll = true)
+        String replyPerPoll(String payload) {
+            return payload;
+        }
+
+        @RetryableTopic
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionPerPoll = true)
+        void retryTopicsPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(transactionPerPoll = true)
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void noRollbackPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
+        @IdempotentListener(transactionPerPoll = true)
+        void recordErrorsPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
+        @IdempotentListener
+        void recordErrors(String payload) {}
+    }
+
+    @KafkaListener(topics = "t", groupId = "g")
+    @IdempotentListener(transactionPerPoll = true)
+    static class HandlersPerPoll {
+
+        @KafkaHandler
+        void handlerPerPoll(String payload) {}
+    }
+
     private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
             ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
         ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
@@ -510,6 +576,22 @@ class FaultyListeners {
         var factory = factory(configurer, consumers);
         factory.setBatchListener(true);
         factory.setBatchToRecordAdapter(new DefaultBatchToRecordAdapter<>());
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> intercepted(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setRecordInterceptor((record, consumer) -> record);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> recordsOnly(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.setCommonErrorHandler(new CommonErrorHandler() {});
         return factory;
     }
 

@@ -282,6 +282,43 @@ class FaultyListenersIT {
         assertClean("batch");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "handlerPerPoll, one of several @KafkaHandler methods, Put @KafkaListener on a method",
+        "recordAckPerPoll, acknowledgment mode RECORD, '@KafkaListener(ackMode = \"BATCH\")'",
+        "manualAckPerPoll, acknowledgment mode MANUAL, '@KafkaListener(ackMode = \"BATCH\")'",
+        "interceptedPerPoll, a RecordInterceptor, Use a BatchInterceptor",
+        "replyPerPoll, It returns a String, Return void",
+        "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
+        "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
+    })
+    void aListenerThatCannotHaveOneTransactionPerPollIsFound(String method, String what, String remedy) {
+        Finding finding = finding(Check.TRANSACTION_PER_POLL, method);
+        assertThat(finding.what()).contains(what);
+        assertThat(finding.remedy()).contains(remedy, "transactionPerPoll");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"payloadKeyPerPoll", "argumentKeyPerPoll"})
+    void aKeyThatIsKnownOnlyAfterTheClaimOfItsPollIsFound(String method) {
+        Finding finding = finding(Check.KEY_EXPRESSION, method);
+        assertThat(finding.what()).endsWith("but there are only [record, headers, coordinates].");
+        assertThat(finding.remedy()).contains("#record.value().id");
+    }
+
+    @Test
+    void aListenerWithOneTransactionPerPollIsNoFault() {
+        assertClean("perPoll");
+        assertClean("batchPerPoll");
+    }
+
+    @Test
+    void anErrorHandlerOfSingleRecordsIsFoundWhereRecordsComeInBatches() {
+        assertThat(warning(Check.DROPPED_FAILURES, "recordErrorsPerPoll"))
+                .contains("does not implement handleBatch", "Use a DefaultErrorHandler");
+        assertClean("recordErrors");
+    }
+
     @Test
     void aRetentionThatIsNoDurationIsFound() {
         assertThat(finding(Check.RETENTION_VALUE, "noDuration").what())

@@ -13,7 +13,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -22,26 +23,28 @@ class CrashIT extends ApplicationTest {
 
     private static final int MESSAGES = 2000;
 
-    @Test
-    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage() throws Exception {
-        diesAndIsStartedAgain(CrashPoint.BEFORE_COMMIT, 0);
+    @ParameterizedTest
+    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
+    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage(Class<?> listener) throws Exception {
+        diesAndIsStartedAgain(listener, CrashPoint.BEFORE_COMMIT, 0);
     }
 
-    @Test
-    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll() throws Exception {
-        diesAndIsStartedAgain(CrashPoint.AFTER_COMMIT, 1);
+    @ParameterizedTest
+    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
+    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll(Class<?> listener) throws Exception {
+        diesAndIsStartedAgain(listener, CrashPoint.AFTER_COMMIT, 1);
     }
 
-    private void diesAndIsStartedAgain(CrashPoint crash, int expectedDuplicates) throws Exception {
+    private void diesAndIsStartedAgain(Class<?> listener, CrashPoint crash, int expectedDuplicates) throws Exception {
         try (TestApplication app = start()) {
             for (int i = 0; i < 15; i++) {
                 app.send(this.topic, "id-" + i, "effect-" + i);
             }
         }
-        Process process = launch(crash);
+        Process process = launch(listener, crash);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
-        try (TestApplication app = start(CrashingApplication.Listener.class, Outcomes.class)) {
+        try (TestApplication app = start(listener, Outcomes.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).counts()).hasSize(15).allSatisfy((name, count) -> assertThat(count)
                     .isOne());
@@ -49,8 +52,9 @@ class CrashIT extends ApplicationTest {
         }
     }
 
-    @Test
-    void aProcessThatIsKilledAgainAndAgainAppliesEveryMessageOnce() throws Exception {
+    @ParameterizedTest
+    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
+    void aProcessThatIsKilledAgainAndAgainAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         try (TestApplication app = start()) {
             for (int i = 0; i < MESSAGES; i++) {
                 app.send(this.topic, "id-" + i, "effect-" + i);
@@ -60,7 +64,7 @@ class CrashIT extends ApplicationTest {
         jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
         for (int kill = 1; kill <= 3; kill++) {
             int appliedBefore = applied(jdbc);
-            Process process = launch(CrashPoint.NEVER);
+            Process process = launch(listener, CrashPoint.NEVER);
             try {
                 Awaitility.await("work before kill " + kill)
                         .atMost(Duration.ofSeconds(60))
@@ -71,7 +75,7 @@ class CrashIT extends ApplicationTest {
             }
         }
         assertThat(applied(jdbc)).as("killed before all was done").isLessThan(MESSAGES);
-        try (TestApplication app = start(CrashingApplication.Listener.class)) {
+        try (TestApplication app = start(listener)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).counts()).hasSize(MESSAGES).allSatisfy((name, count) -> assertThat(count)
                     .isOne());
@@ -87,13 +91,14 @@ class CrashIT extends ApplicationTest {
         return start(List.of("crash=NEVER"), classes);
     }
 
-    private Process launch(CrashPoint crash) throws IOException {
+    private Process launch(Class<?> listener, CrashPoint crash) throws IOException {
         return ChildJvm.start(
                 CrashingApplication.class,
-                "crash-" + crash,
+                "crash-" + listener.getSimpleName() + "-" + crash,
                 this.database.jdbcUrl(),
                 this.topic,
                 this.group,
-                crash.name());
+                crash.name(),
+                listener.getName());
     }
 }

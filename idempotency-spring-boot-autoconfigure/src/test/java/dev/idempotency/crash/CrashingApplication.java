@@ -24,14 +24,19 @@ final class CrashingApplication {
     }
 
     private static final int MESSAGES_BEFORE_CRASH = 10;
+    private static final int RECORDS_A_POLL = 100;
 
     private CrashingApplication() {}
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws ClassNotFoundException {
         TestApplication.start(
                 arguments[0],
-                List.of("topic=" + arguments[1], "group=" + arguments[2], "crash=" + arguments[3]),
-                Listener.class,
+                List.of(
+                        "topic=" + arguments[1],
+                        "group=" + arguments[2],
+                        "crash=" + arguments[3],
+                        "spring.kafka.consumer.max-poll-records=" + RECORDS_A_POLL),
+                Class.forName(arguments[4]),
                 DiesAfterCommit.class);
         System.out.println("started");
     }
@@ -40,21 +45,45 @@ final class CrashingApplication {
         Runtime.getRuntime().halt(137);
     }
 
-    @Import(Effects.class)
-    static class Listener {
-
-        private final Effects effects;
-        private final CrashPoint crash;
-        private int calls;
+    static class Listener extends Work {
 
         Listener(Effects effects, @Value("${crash}") CrashPoint crash) {
-            this.effects = effects;
-            this.crash = crash;
+            super(effects, crash);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(String payload) {
+            process(payload);
+        }
+    }
+
+    static class PollListener extends Work {
+
+        PollListener(Effects effects, @Value("${crash}") CrashPoint crash) {
+            super(effects, crash);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    @Import(Effects.class)
+    abstract static class Work {
+
+        private final Effects effects;
+        private final CrashPoint crash;
+        private int calls;
+
+        Work(Effects effects, CrashPoint crash) {
+            this.effects = effects;
+            this.crash = crash;
+        }
+
+        final void process(String payload) {
             this.effects.happen(payload);
             if (++this.calls == MESSAGES_BEFORE_CRASH && this.crash == CrashPoint.BEFORE_COMMIT) {
                 die();

@@ -13,7 +13,7 @@ abstract class OneBatchTest extends ApplicationTest {
     /** Starts the listeners once all has been sent; a message is written {@code id:payload}. */
     TestApplication startWith(List<String> properties, Class<?> listener, String... messages) {
         List<String> all = new ArrayList<>(properties);
-        all.add("spring.kafka.listener.type=batch");
+        all.add("spring.kafka.listener.type=" + listenerType());
         all.add("spring.kafka.listener.auto-startup=false");
         all.add("idempotency.errors.initial-interval=10ms");
         all.add("idempotency.errors.max-interval=20ms");
@@ -26,6 +26,10 @@ abstract class OneBatchTest extends ApplicationTest {
         }
         app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers().forEach(container -> container.start());
         return app;
+    }
+
+    String listenerType() {
+        return "batch";
     }
 
     List<String> deadLetters() {

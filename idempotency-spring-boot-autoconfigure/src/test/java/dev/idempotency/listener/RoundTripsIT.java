@@ -21,10 +21,13 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.transaction.annotation.Transactional;
@@ -94,6 +97,11 @@ class RoundTripsIT {
     }
 
     @Test
+    void aTransactionPerPollWaitsForEachInsertAndTwiceMore() {
+        assertThat(roundTripsOf("poll")).containsExactly(MESSAGES + RAW);
+    }
+
+    @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
         assertThat(roundTripsOf("kept")).hasSize(MESSAGES).containsOnly(RAW + 2);
         // Drivers send large batches in portions.
@@ -131,6 +139,18 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
+        @IdempotentListener(transactionPerPoll = true)
+        void poll(String payload) {
+            this.effects.happen("poll " + payload);
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>>
+                withoutRecordInterceptor() {
+            return container -> container.setRecordInterceptor(null);
         }
 
         @KafkaListener(id = "kept", topics = "${topic}")

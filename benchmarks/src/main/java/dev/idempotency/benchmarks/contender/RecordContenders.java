@@ -22,6 +22,12 @@ public final class RecordContenders {
             "idempotency_processed",
             IdempotentRecordListener.class);
 
+    private static final Contender PER_POLL = Contender.deduplicating(
+            "`@IdempotentListener(transactionPerPoll = true)`",
+            PollListener.ID,
+            "idempotency_processed",
+            PollListener.class);
+
     private static final Contender HAND_WRITTEN = Contender.deduplicating(
             "hand-written check, then insert",
             HandWrittenListener.ID,
@@ -47,7 +53,16 @@ public final class RecordContenders {
 
     /** The second raw one shows how far the ratios of a run can be trusted, and the one insert more what is possible. */
     public static List<Contender> all() {
-        return List.of(RAW, RAW_AGAIN, ONE_INSERT_MORE, IDEMPOTENT, HAND_WRITTEN, SPRING_INTEGRATION, CAMEL, EVENTUATE);
+        return List.of(
+                RAW,
+                RAW_AGAIN,
+                ONE_INSERT_MORE,
+                IDEMPOTENT,
+                PER_POLL,
+                HAND_WRITTEN,
+                SPRING_INTEGRATION,
+                CAMEL,
+                EVENTUATE);
     }
 
     /** Without the peers. */

@@ -1,0 +1,78 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageId;
+import dev.idempotency.key.MessageView;
+import java.util.Collections;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
+
+/**
+ * Calls a record listener with one record after the other. The first that fails is named, as a batch listener would do:
+ * so those before it are done by themselves, and it alone is retried or recovered.
+ */
+final class RecordsOfPoll<K, V> implements ListenerCall {
+
+    /** What leads to the listener method, with the conversions of its arguments. */
+    interface Listener<K, V> {
+
+        void onMessage(ConsumerRecord<K, V> record);
+    }
+
+    private final ListenerEndpoint endpoint;
+    private final List<ConsumerRecord<K, V>> records;
+    private final Listener<K, V> listener;
+
+    RecordsOfPoll(ListenerEndpoint endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
+        this.endpoint = endpoint;
+        this.records = records;
+        this.listener = listener;
+    }
+
+    @Override
+    public MessageView view(int position) {
+        return new RecordView(this.records.get(position));
+    }
+
+    @Override
+    public @Nullable Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable {
+        for (int i = 0; i < positions.length; i++) {
+            ConsumerRecord<K, V> record = this.records.get(positions[i]);
+            IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(ids.get(i)));
+            try {
+                call(record);
+            } catch (Exception ex) {
+                throw BatchFailure.at(record, ex.getMessage(), ex);
+            } finally {
+                context.close();
+            }
+        }
+        return null;
+    }
+
+    private void call(ConsumerRecord<K, V> record) throws Throwable {
+        ClaimedRecord claimed = new ClaimedRecord(record);
+        try {
+            Delivery.ofClaimed(this.endpoint, claimed).during(() -> this.listener.onMessage(record));
+        } catch (ListenerExecutionFailedException ex) {
+            throw (ex.getCause() != null) ? ex.getCause() : ex;
+        }
+        claimed.requireProcessed();
+    }
+
+    /** A message before its record has been converted: its key is found in the record. */
+    private record RecordView(ConsumerRecord<?, ?> record) implements MessageView {
+
+        @Override
+        public @Nullable Object payload() {
+            return this.record.value();
+        }
+
+        @Override
+        public @Nullable Object argument(int index) {
+            throw new IllegalStateException("There are no arguments before the record has been converted");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Failures;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.TestApplication;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+
+class TransactionPerPollIT extends OneBatchTest {
+
+    private static final String TRANSACTIONS = "select count(distinct xmin::text) from %s";
+
+    @Override
+    String listenerType() {
+        return "single";
+    }
+
+    private TestApplication startWith(Class<?> listener, String... messages) {
+        return startWith(List.of(), listener, messages);
+    }
+
+    @Test
+    void allRecordsOfAPollAreClaimedAndProcessedInOneTransaction() {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", "2:b", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(OneByOne.class).calls()).containsExactly("1 a", "2 b", "3 c");
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c");
+            assertThat(app.jdbc().queryForObject(TRANSACTIONS.formatted("effect"), Integer.class))
+                    .isOne();
+            assertThat(app.jdbc().queryForObject(TRANSACTIONS.formatted("idempotency_processed"), Integer.class))
+                    .isOne();
+            assertThat(app.bean(Outcomes.class).processed).hasSize(3);
+        }
+    }
+
+    @Test
+    void duplicatesOfTheSamePollAndOfEarlierOnesAreDropped() {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", "1:a", "2:b", "1:a")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            app.send(this.topic, "2", "b");
+            app.send(this.topic, "3", "c");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(OneByOne.class).calls()).containsExactly("1 a", "2 b", "3 c");
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c");
+            assertThat(app.bean(Outcomes.class).duplicates).hasSize(3);
+        }
+    }
+
+    @Test
+    void aRecordThatFailsIsRetriedAndDeadLetteredAlone() {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", "2:b", "3:fails", "4:d", "5:fails too", "6:f")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "d", "f");
+            assertThat(deadLetters()).containsExactly("fails", "fails too");
+            assertThat(app.bean(OneByOne.class).calls())
+                    .filteredOn(call -> call.equals("3 fails"))
+                    .as("calls of the one that fails: one an attempt")
+                    .hasSize(3);
+            assertThat(app.bean(Outcomes.class).processed).hasSize(4);
+            assertThat(app.bean(Outcomes.class).duplicates).isEmpty();
+        }
+    }
+
+    @Test
+    void anErrorHandlerOfTheApplicationIsToldWhichRecordFailed() {
+        try (TestApplication app = startWith(OneByOneWithErrorHandler.class, "1:a", "2:fails", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(app.bean(Failures.class).recovered())
+                    .extracting(ConsumerRecord::value)
+                    .isEqualTo(List.of("fails"));
+        }
+    }
+
+    @Test
+    void aRecordWithoutAKeyIsDeadLetteredAlone() {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", ":b", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).containsExactly("b");
+        }
+    }
+
+    @Test
+    void aRecordThatCannotBeConvertedIsDeadLetteredAlone() {
+        try (TestApplication app = startWith(Numbers.class, "1:1", "2:two", "3:3")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("1", "3");
+            assertThat(deadLetters()).containsExactly("two");
+        }
+    }
+
+    @Test
+    void aKeyIsTakenFromTheRecord() {
+        try (TestApplication app = startWith(KeyOfRecord.class, "1:a", "2:a", "3:b")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
+        }
+    }
+
+    @Test
+    void whenTheCommitFailsAllAreProcessedOnceNevertheless() {
+        try (TestApplication app = startWith(CommitFailsOnce.class, "1:a", "2:b", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Test
+    void aFailureThatAnErrorHandlerHidesIsAFailure() {
+        try (TestApplication app = startWith(FailuresAreHidden.class, "1:1", "2:0", "3:three", "4:4")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("1", "4");
+            assertThat(deadLetters()).containsExactly("0", "three");
+        }
+    }
+
+    @Test
+    void whatAFailedCallHasWrittenIsNotCommittedWithTheCallThatAnAspectRepeats() {
+        try (TestApplication app = startWith(RetriedByAnAspect.class, "1:a", "2:b")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatAFilterLeavesOutIsNotClaimed() {
+        try (TestApplication app = startWith(Filtered.class, "1:a", "2:drop", "3:c", "4:drop")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(app.jdbc()
+                            .queryForList(
+                                    "select message_id from idempotency_processed order by message_id", String.class))
+                    .containsExactly("1", "3");
+        }
+    }
+
+    @Test
+    void theInboxTellsOfEachMessageWhatBecameOfIt() {
+        try (TestApplication app = startWith(Kept.class, "1:a", "2:fails", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.jdbc()
+                            .queryForList(
+                                    "select message_id || ' ' || status || ' ' || attempts from idempotency_inbox"
+                                            + " order by message_id",
+                                    String.class))
+                    .containsExactly("1 processed 1", "2 failed 3", "3 processed 1");
+            assertThat(app.jdbc()
+                            .queryForObject(
+                                    "select last_error from idempotency_inbox where message_id = '2'", String.class))
+                    .contains("IllegalStateException", "fails");
+        }
+    }
+
+    @Import({Effects.class, Outcomes.class})
+    static class OneByOne {
+
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private final Effects effects;
+
+        OneByOne(Effects effects) {
+            this.effects = effects;
+        }
+
+        List<String> calls() {
+            return this.calls;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            this.calls.add(IdempotencyContext.current().messageId().value() + " " + payload);
+            this.effects.happen(payload);
+            if (payload.startsWith("fails")) {
+                throw new IllegalStateException(payload);
+            }
+        }
+    }
+
+    @Import({OneByOne.class, Failures.class})
+    static class OneByOneWithErrorHandler {}
+
+    @Import(Effects.class)
+    static class Numbers {
+
+        private final Effects effects;
+
+        Numbers(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(int number) {
+            this.effects.happen(Integer.toString(number));
+        }
+    }
+
+    @Import(Effects.class)
+    static class KeyOfRecord {
+
+        private final Effects effects;
+
+        KeyOfRecord(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#record.value()", transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+
+    @Import(Effects.class)
+    static class CommitFailsOnce {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+        private boolean failed;
+
+        CommitFailsOnce(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
+            jdbc.update("insert into once (id) values (1)");
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("b") && !this.failed) {
+                this.failed = true;
+                this.jdbc.update("insert into once (id) values (1)");
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    static class FailuresAreHidden {
+
+        private final Effects effects;
+
+        FailuresAreHidden(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", errorHandler = "hiding")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(int number) {
+            this.effects.happen(Integer.toString(number));
+            if (number == 0) {
+                throw new IllegalStateException("zero");
+            }
+        }
+
+        @Bean
+        static KafkaListenerErrorHandler hiding() {
+            return (message, exception) -> "hidden";
+        }
+    }
+
+    @Import(Effects.class)
+    @EnableResilientMethods
+    static class RetriedByAnAspect {
+
+        private final Map<String, List<String>> calls = new ConcurrentHashMap<>();
+        private final Effects effects;
+
+        RetriedByAnAspect(Effects effects) {
+            this.effects = effects;
+        }
+
+        @Retryable(delay = 1)
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            List<String> all = this.calls.computeIfAbsent(payload, name -> new ArrayList<>());
+            all.add(payload);
+            if (all.size() == 1) {
+                throw new IllegalStateException("the first call fails");
+            }
+        }
+    }
+
+    @Import(Effects.class)
+    static class Filtered {
+
+        private final Effects effects;
+
+        Filtered(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @Bean
+        static RecordFilterStrategy<Object, Object> dropping() {
+            return record -> "drop".equals(record.value());
+        }
+    }
+
+    @Import(Effects.class)
+    static class Kept {
+
+        private final Effects effects;
+
+        Kept(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true, inbox = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("fails")) {
+                throw new IllegalStateException(payload);
+            }
+        }
+    }
+}
