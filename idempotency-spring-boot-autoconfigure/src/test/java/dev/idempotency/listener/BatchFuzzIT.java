@@ -42,19 +42,26 @@ class BatchFuzzIT extends ApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"batch, springs-default", "batch, recovering", "manual, recovering", "manual_immediate, exponential"})
-    void nothingIsLostAndNothingIsAppliedTwice(String ackMode, String errorHandler) {
+    @CsvSource({
+        "Automatic, batch, springs-default",
+        "Automatic, batch, recovering",
+        "Manual, manual, recovering",
+        "Manual, manual_immediate, exponential",
+        "OneByOne, batch, springs-default",
+        "OneByOne, batch, recovering"
+    })
+    void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
         boolean recovers = errorHandler.equals("recovering");
         Random random = new Random(42);
         try (TestApplication app = start(
                 List.of(
-                        "spring.kafka.listener.type=batch",
+                        "spring.kafka.listener.type=" + (listener.equals("OneByOne") ? "single" : "batch"),
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
                         "spring.kafka.listener.concurrency=2",
                         "handler=" + errorHandler),
-                ackMode.startsWith("manual") ? Manual.class : Automatic.class,
+                Class.forName(BatchFuzzIT.class.getName() + "$" + listener),
                 Handlers.class)) {
             Set<String> expected = new TreeSet<>();
             for (int i = 0; i < MESSAGES; i++) {
@@ -132,6 +139,26 @@ class BatchFuzzIT extends ApplicationTest {
         }
     }
 
+    /** In one transaction a poll. */
+    static class OneByOne extends RandomlyFailing {
+
+        OneByOne(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+            if (oneIn(200)) {
+                throw new IllegalStateException("random failure");
+            }
+            if (oneIn(200)) {
+                failAtCommit();
+            }
+        }
+    }
+
     @Import(Effects.class)
     abstract static class RandomlyFailing {
 
@@ -156,10 +183,11 @@ class BatchFuzzIT extends ApplicationTest {
 
         void processOrFail(List<String> payloads) {
             for (int i = 0; i < payloads.size(); i++) {
-                if (payloads.get(i).startsWith("poison")) {
-                    throw new BatchListenerFailedException("poison", i);
+                try {
+                    process(payloads.get(i));
+                } catch (IllegalStateException ex) {
+                    throw new BatchListenerFailedException("poison", ex, i);
                 }
-                this.effects.happen(payloads.get(i));
             }
             if (oneIn(16)) {
                 throw new IllegalStateException("random failure");
@@ -168,9 +196,20 @@ class BatchFuzzIT extends ApplicationTest {
                 throw new BatchListenerFailedException("random record", oneOf(payloads));
             }
             if (oneIn(16)) {
-                // Violates a deferred constraint: the commit fails.
-                this.jdbc.update("insert into once (id) values (1)");
+                failAtCommit();
             }
+        }
+
+        void process(String payload) {
+            this.effects.happen(payload);
+            if (payload.startsWith("poison")) {
+                throw new IllegalStateException("poison");
+            }
+        }
+
+        /** Violates a deferred constraint. */
+        void failAtCommit() {
+            this.jdbc.update("insert into once (id) values (1)");
         }
     }
 }
