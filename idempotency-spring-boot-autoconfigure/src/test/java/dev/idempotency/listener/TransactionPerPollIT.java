@@ -153,6 +153,7 @@ class TransactionPerPollIT extends OneBatchTest {
                             .queryForList(
                                     "select message_id from idempotency_processed order by message_id", String.class))
                     .containsExactly("1", "3");
+            assertThat(deadLetters()).isEmpty();
         }
     }
 
