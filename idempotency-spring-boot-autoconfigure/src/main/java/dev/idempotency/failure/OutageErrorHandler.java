@@ -81,12 +81,23 @@ final class OutageErrorHandler implements CommonErrorHandler {
             } catch (OutageDuringRetry outage) {
                 failure = outage.failure;
             } catch (RuntimeException ex) {
-                this.suspension.observer().retried(data.count());
+                this.suspension.observer().retried(comingAgain(ex, data, consumer));
                 throw ex;
             }
         }
         this.suspension.suspend(failure, first(data), data.count(), container);
         throw this.suspension.seekBack(failure, ContainerSuspension.asList(data), consumer, container);
+    }
+
+    /** How many come again because they failed: the one that is named, if it was not recovered, or else all. */
+    private static int comingAgain(RuntimeException failure, ConsumerRecords<?, ?> data, Consumer<?, ?> consumer) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named == null) {
+            return data.count();
+        }
+        TopicPartition partition = new TopicPartition(named.topic(), named.partition());
+        boolean recovered = consumer.assignment().contains(partition) && consumer.position(partition) > named.offset();
+        return recovered ? 0 : 1;
     }
 
     @Override

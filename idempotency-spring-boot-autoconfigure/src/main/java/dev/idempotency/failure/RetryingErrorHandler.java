@@ -10,7 +10,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BackOffHandler;
-import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -112,13 +111,13 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         try {
             super.handleBatch(failure, data, consumer, container, invokeListener);
         } finally {
-            pauseAt(named(failure), container);
+            pauseAt(NamedFailure.recordOf(failure), container);
         }
     }
 
     /** The failure with its message named, after the batch was taken apart if need be; null if all have succeeded. */
     private static @Nullable Exception failureOfOne(Exception thrown, Runnable invokeListener) {
-        if (named(thrown) != null) {
+        if (NamedFailure.recordOf(thrown) != null) {
             return thrown;
         }
         try {
@@ -127,15 +126,6 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         } catch (RuntimeException ex) {
             return ex;
         }
-    }
-
-    private static @Nullable ConsumerRecord<?, ?> named(Exception thrown) {
-        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof BatchListenerFailedException failed) {
-                return failed.getRecord();
-            }
-        }
-        return null;
     }
 
     private void pauseAt(@Nullable ConsumerRecord<?, ?> record, MessageListenerContainer container) {

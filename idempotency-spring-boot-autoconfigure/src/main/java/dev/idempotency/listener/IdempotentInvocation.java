@@ -37,12 +37,6 @@ final class IdempotentInvocation {
         if (unusable == null) {
             return settle(records.size());
         }
-        if (unusable instanceof UnusableKeyException) {
-            this.definition.observer().missingKey(RecordCoordinates.of(records.get(this.candidates.size())));
-        }
-        if (!this.delivery.isBatch()) {
-            throw unusable;
-        }
         // What stands before the unusable record is done first, so that the error handler recovers that one alone.
         ConsumerRecord<?, ?> culprit = records.get(this.candidates.size());
         if (!this.candidates.isEmpty()) {
@@ -52,7 +46,10 @@ final class IdempotentInvocation {
                 return result;
             }
         }
-        throw BatchFailure.at(culprit, unusable.getMessage(), unusable);
+        if (unusable instanceof UnusableKeyException) {
+            this.definition.observer().missingKey(RecordCoordinates.of(culprit));
+        }
+        throw this.delivery.isBatch() ? BatchFailure.at(culprit, unusable.getMessage(), unusable) : unusable;
     }
 
     /** Identifies the messages, up to the first that cannot be; returns why it cannot. */

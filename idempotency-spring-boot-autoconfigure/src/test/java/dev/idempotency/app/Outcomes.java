@@ -19,6 +19,7 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
     public final List<RuntimeException> failedClaims = new CopyOnWriteArrayList<>();
     public final AtomicInteger failed = new AtomicInteger();
+    public final AtomicInteger retried = new AtomicInteger();
 
     @Override
     public ConsumerObserver observe(ConsumerDescription consumer) {
@@ -49,5 +50,10 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     @Override
     public void failed(int messages) {
         this.failed.addAndGet(messages);
+    }
+
+    @Override
+    public void retried(int messages) {
+        this.retried.addAndGet(messages);
     }
 }

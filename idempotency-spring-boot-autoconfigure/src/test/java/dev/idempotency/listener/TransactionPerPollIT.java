@@ -73,6 +73,9 @@ class TransactionPerPollIT extends OneBatchTest {
                     .as("calls of the one that fails: one an attempt")
                     .hasSize(3);
             assertThat(app.bean(Outcomes.class).processed).hasSize(4);
+            assertThat(app.bean(Outcomes.class).retried)
+                    .as("two retries each of the two that fail")
+                    .hasValue(4);
             assertThat(app.bean(Outcomes.class).duplicates).isEmpty();
         }
     }
@@ -94,6 +97,8 @@ class TransactionPerPollIT extends OneBatchTest {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
             assertThat(deadLetters()).containsExactly("b");
+            assertThat(app.bean(Outcomes.class).missingKeys).hasSize(1);
+            assertThat(app.bean(Outcomes.class).retried).hasValue(0);
         }
     }
 
