@@ -63,7 +63,7 @@ class FailureHandlingIT {
 
     @BeforeAll
     void start() {
-        TestKafka.createTopics(1, topic("records"), topic("batches"), topic("plain"));
+        TestKafka.createTopics(1, topic("records"), topic("batches"), topic("polls"), topic("plain"));
         this.database = TestPostgres.createDatabase();
         this.app = TestApplication.start(
                 this.database,
@@ -135,7 +135,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aPoisonMessageAmongGoodOnesIsDeadLetteredAloneAndTheOthersAreApplied(String kind) {
         double deadLettersBefore = meter(IdempotencyMeters.DEAD_LETTERS, kind);
         double retriesBefore = meter(IdempotencyMeters.RETRIES, kind);
@@ -162,7 +162,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageThatSucceedsWhenItComesAgainIsAppliedOnceWithTheSameDerivedKey(String kind) {
         String flaky = "flaky of " + kind;
         send(kind, "before " + flaky, flaky, "after " + flaky);
@@ -176,7 +176,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageWithoutAKeyAndOneThatCannotBeReadAreDeadLetteredAsTheyCame(String kind) {
         this.app.send(topic(kind), null, "keyless " + kind);
         this.app.send(topic(kind), "garbled " + kind, "garbled " + kind);
@@ -195,7 +195,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aTombstoneThatFailsIsDeadLetteredAsATombstone(String kind) {
         this.app.send(topic(kind), "tombstone " + kind, null);
         awaitCaughtUp(kind);
@@ -206,7 +206,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aDeadLetterThatIsSentBackIsProcessedOnce(String kind) {
         String payload = "keyed later " + kind;
         this.app.send(topic(kind), null, payload);
@@ -225,7 +225,7 @@ class FailureHandlingIT {
     @ParameterizedTest
     @ValueSource(strings = {"40001", "25006", "08006"})
     void whatIsNotTheMessagesFaultIsRetriedBeyondAllAttemptsAndNeverDeadLettered(String state) {
-        for (String kind : List.of("records", "batches")) {
+        for (String kind : List.of("records", "batches", "polls")) {
             String payload = "sqlstate:" + state + " of " + kind;
             send(kind, payload, "behind " + payload);
             awaitCaughtUp(kind);
@@ -238,7 +238,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void anOutageIsWaitedForInOrderWithOneLineWhenItBeginsAndOneWhenItEnds(String kind) {
         List<String> payloads =
                 IntStream.range(0, 50).mapToObj(i -> "patient " + kind + i).toList();
@@ -278,7 +278,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void anExhaustedPoolIsWaitedForAsTheDatabaseIs(String kind) throws SQLException {
         String payload = "waits for a connection " + kind;
         DataSource pool = this.app.bean(DataSource.class);
@@ -303,7 +303,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void connectionsThatAreCutUnderLoadCostNothing(String kind) {
         List<String> payloads = IntStream.range(0, 200)
                 .mapToObj(i -> ((i % 40 == 3) ? "slow " : "cut ") + kind + i)
@@ -321,7 +321,7 @@ class FailureHandlingIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageThatCannotBeDeadLetteredIsNotSkipped(String kind) throws Exception {
         awaitDeadLetterTopic(kind);
         limitMessageSize(deadLetterTopic(kind), "100");
@@ -422,6 +422,11 @@ class FailureHandlingIT {
         }
 
         @Bean
+        OfPolls ofPolls(Work work) {
+            return new OfPolls(work);
+        }
+
+        @Bean
         Plain plain() {
             return new Plain();
         }
@@ -458,6 +463,21 @@ class FailureHandlingIT {
             for (int i = 0; i < payloads.size(); i++) {
                 this.work.on(payloads.get(i), i);
             }
+        }
+    }
+
+    static class OfPolls {
+
+        private final Work work;
+
+        OfPolls(Work work) {
+            this.work = work;
+        }
+
+        @KafkaListener(id = "polls", topics = "polls${suffix}", groupId = "polls${suffix}")
+        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        void on(ConsumerRecord<String, String> record) {
+            this.work.on(record.value(), 0);
         }
     }
 
