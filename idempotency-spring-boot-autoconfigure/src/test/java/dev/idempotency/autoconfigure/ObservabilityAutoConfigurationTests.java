@@ -2,25 +2,19 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.observe.CleanupMeters;
 import dev.idempotency.observe.ConsumerTallies;
 import dev.idempotency.observe.MeterObserver;
 import dev.idempotency.observe.ObservationObserver;
 import dev.idempotency.observe.StoreStatistics;
 import dev.idempotency.observe.StoreWatch;
-import dev.idempotency.store.Claim;
-import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.Collection;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -143,22 +137,7 @@ class ObservabilityAutoConfigurationTests {
 
         @Bean
         ProcessedMessageStore storeOfTheUser() {
-            return new ProcessedMessageStore() {
-                @Override
-                public Set<MessageId> claim(List<Claim> claims) {
-                    return Set.of();
-                }
-
-                @Override
-                public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-                    return Map.of();
-                }
-
-                @Override
-                public boolean forget(MessageId id) {
-                    return false;
-                }
-            };
+            return new ForgetfulStore();
         }
     }
 

@@ -5,19 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageId;
+import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.store.Claim;
-import dev.idempotency.store.ProcessedMessage;
-import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -174,7 +169,7 @@ class ListenerChecksIT {
     @Test
     void anInboxBesideAStoreOfTheApplicationsOwnIsFound() {
         FailedChecksException failure =
-                failure(catchThrowable(() -> start("idempotency.checks=fail", Kept.class, OwnStore.class)));
+                failure(catchThrowable(() -> start("idempotency.checks=fail", Kept.class, ForgetfulStore.class)));
 
         assertThat(failure.findings())
                 .filteredOn(finding -> finding.check() == Check.INBOX)
@@ -211,24 +206,6 @@ class ListenerChecksIT {
         @KafkaListener(topics = "${topic}", groupId = "kept")
         @IdempotentListener(inbox = true)
         void on(String payload) {}
-    }
-
-    static class OwnStore implements ProcessedMessageStore {
-
-        @Override
-        public Set<MessageId> claim(List<Claim> claims) {
-            return Set.of();
-        }
-
-        @Override
-        public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-            return Map.of();
-        }
-
-        @Override
-        public boolean forget(MessageId id) {
-            return false;
-        }
     }
 
     static class OwnConsumerFactory {

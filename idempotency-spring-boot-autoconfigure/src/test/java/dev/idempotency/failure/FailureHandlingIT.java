@@ -7,12 +7,11 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.IdempotencyMeters;
-import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
@@ -34,10 +33,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
@@ -52,59 +49,29 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /** What becomes of failures where the application says nothing about them. Topics and consumers are those of a kind. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class FailureHandlingIT {
+class FailureHandlingIT extends SharedApplicationTest {
 
     private static final int MAX_ATTEMPTS = 3;
 
-    private final String suffix = TestKafka.uniqueName("");
-    private TestDatabase database;
-    private TestApplication app;
-
     @BeforeAll
     void start() {
-        TestKafka.createTopics(1, topic("records"), topic("batches"), topic("polls"), topic("plain"));
-        this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(
-                this.database,
-                List.of(
-                        "suffix=" + this.suffix,
-                        "spring.datasource.hikari.connection-timeout=500",
-                        "spring.datasource.hikari.maximum-pool-size=5",
-                        "spring.kafka.consumer.fetch-max-wait=100ms",
-                        "spring.kafka.consumer.value-deserializer="
-                                + "org.springframework.kafka.support.serializer.ErrorHandlingDeserializer",
-                        "spring.kafka.consumer.properties.spring.deserializer.value.delegate.class="
-                                + PickyDeserializer.class.getName(),
-                        "idempotency.errors.initial-interval=50ms",
-                        "idempotency.errors.max-interval=200ms",
-                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
-                        "idempotency.errors.outage.max-interval=200ms"),
-                Listeners.class);
-    }
-
-    @AfterAll
-    void stop() {
-        this.app.close();
-        this.database.close();
-    }
-
-    private String topic(String kind) {
-        return kind + this.suffix;
+        createTopics(1, "records", "batches", "polls", "plain");
+        start(
+                Listeners.class,
+                "spring.datasource.hikari.connection-timeout=500",
+                "spring.datasource.hikari.maximum-pool-size=5",
+                "spring.kafka.consumer.value-deserializer="
+                        + "org.springframework.kafka.support.serializer.ErrorHandlingDeserializer",
+                "spring.kafka.consumer.properties.spring.deserializer.value.delegate.class="
+                        + PickyDeserializer.class.getName(),
+                "idempotency.errors.initial-interval=50ms",
+                "idempotency.errors.max-interval=200ms",
+                "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
+                "idempotency.errors.outage.max-interval=200ms");
     }
 
     private String deadLetterTopic(String kind) {
         return topic(kind) + "-dlt";
-    }
-
-    private void awaitCaughtUp(String kind) {
-        this.app.awaitCaughtUp(topic(kind), topic(kind));
-    }
-
-    private void send(String kind, String... payloads) {
-        for (String payload : payloads) {
-            this.app.send(topic(kind), payload, payload);
-        }
     }
 
     /** Has the messages polled together, so that batch listeners get them in one batch. */

@@ -5,11 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,10 +17,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -41,45 +37,17 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** The application's own error handlers decide on messages, and never hear of the database's failures. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class OtherErrorHandlersIT {
+class OtherErrorHandlersIT extends SharedApplicationTest {
 
     private static final List<String> KINDS = List.of("handled", "handled-batch", "retried", "transactional");
 
-    private final String suffix = TestKafka.uniqueName("");
-    private TestDatabase database;
-    private TestApplication app;
-
     @BeforeAll
     void start() {
-        TestKafka.createTopics(1, KINDS.stream().map(this::topic).toArray(String[]::new));
-        this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(
-                this.database,
-                List.of(
-                        "suffix=" + this.suffix,
-                        "spring.datasource.hikari.connection-timeout=500",
-                        "spring.kafka.consumer.fetch-max-wait=100ms",
-                        "idempotency.errors.outage.max-interval=200ms"),
-                Listeners.class);
-    }
-
-    @AfterAll
-    void stop() {
-        this.app.close();
-        this.database.close();
-    }
-
-    private String topic(String kind) {
-        return kind + this.suffix;
-    }
-
-    private void send(String kind, String payload) {
-        this.app.send(topic(kind), payload, payload);
-    }
-
-    private void awaitCaughtUp(String kind) {
-        this.app.awaitCaughtUp(topic(kind), topic(kind));
+        createTopics(1, KINDS.toArray(String[]::new));
+        start(
+                Listeners.class,
+                "spring.datasource.hikari.connection-timeout=500",
+                "idempotency.errors.outage.max-interval=200ms");
     }
 
     private List<String> givenUp(String kind) {

@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.testing.TestDatabase;
-import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -21,10 +18,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -37,61 +32,22 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 
 /** The bytes are remembered before deserializers of all kinds, which work as they would without that. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class InboxDeserializersIT {
+class InboxDeserializersIT extends SharedApplicationTest {
 
     private static final String ERROR_HANDLING =
             "value.deserializer=org.springframework.kafka.support.serializer.ErrorHandlingDeserializer";
     private static final String PICKY =
             "spring.deserializer.value.delegate.class=dev.idempotency.inbox.InboxDeserializersIT$Picky";
 
-    private final String suffix = TestKafka.uniqueName("");
-    private TestDatabase database;
-    private TestApplication app;
-
     @BeforeAll
     void start() {
-        TestKafka.createTopics(
-                1,
-                topic("named"),
-                topic("given"),
-                topic("unkept"),
-                topic("json"),
-                topic("buffer"),
-                topic("class"),
-                topic("batch"));
-        this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(
-                this.database,
-                List.of(
-                        "suffix=" + this.suffix,
-                        "spring.kafka.consumer.fetch-max-wait=100ms",
-                        "idempotency.errors.initial-interval=1ms",
-                        "idempotency.errors.max-attempts=1"),
-                Listeners.class);
-    }
-
-    @AfterAll
-    void stop() {
-        this.app.close();
-        this.database.close();
-    }
-
-    private String topic(String kind) {
-        return kind + this.suffix;
+        createTopics(1, "named", "given", "unkept", "json", "buffer", "class", "batch");
+        start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
     }
 
     private void sendAll(String kind, String... payloads) {
-        for (String payload : payloads) {
-            this.app.send(topic(kind), payload, payload);
-        }
-        this.app.awaitCaughtUp(topic(kind), topic(kind));
-    }
-
-    private List<String> effects(String kind) {
-        return this.app.bean(Effects.class).all().stream()
-                .filter(effect -> effect.startsWith(kind + " "))
-                .toList();
+        send(kind, payloads);
+        awaitCaughtUp(kind);
     }
 
     private InboxMessage message(String consumer, String id) {
@@ -103,7 +59,7 @@ class InboxDeserializersIT {
     @Test
     void whatAnErrorHandlingDeserializerCannotReadIsNoTombstone() {
         sendAll("named", "bad", "good");
-        assertThat(effects("named")).containsExactly("named good");
+        assertThat(effectsOf("named")).containsExactly("named good");
         assertThat(TopicContents.values(topic("named") + "-dlt")).containsExactly("bad");
         assertThat(message("named", "good").payload()).isEqualTo("good".getBytes(StandardCharsets.UTF_8));
     }
@@ -111,7 +67,7 @@ class InboxDeserializersIT {
     @Test
     void norIsWhatOneThatTheConsumerFactoryWasGivenCannotRead() {
         sendAll("given", "bad", "good");
-        assertThat(effects("given")).containsExactly("given good");
+        assertThat(effectsOf("given")).containsExactly("given good");
         assertThat(TopicContents.values(topic("given") + "-dlt")).containsExactly("bad");
         assertThat(message("given", "good").payload()).isEqualTo("good".getBytes(StandardCharsets.UTF_8));
     }
@@ -119,13 +75,13 @@ class InboxDeserializersIT {
     @Test
     void norIsItForListenersOfTheSameFactoryWhoseMessagesAreNotKept() {
         sendAll("unkept", "bad", "good");
-        assertThat(effects("unkept")).containsExactly("unkept good");
+        assertThat(effectsOf("unkept")).containsExactly("unkept good");
     }
 
     @Test
     void norIsItForABatch() {
         sendAll("batch", "good", "bad");
-        assertThat(effects("batch")).containsExactly("batch good");
+        assertThat(effectsOf("batch")).containsExactly("batch good");
         assertThat(TopicContents.values(topic("batch") + "-dlt")).containsExactly("bad");
     }
 
@@ -136,26 +92,26 @@ class InboxDeserializersIT {
         record.headers().add("__TypeId__", Payment.class.getName().getBytes(StandardCharsets.UTF_8));
         this.app.send(record);
         this.app.awaitCaughtUp(topic("json"), topic("json"));
-        assertThat(effects("json")).containsExactly("json 12");
+        assertThat(effectsOf("json")).containsExactly("json 12");
         assertThat(message("json", "1").headers()).extracting(Header::key).containsExactly("message-id", "__TypeId__");
         assertThat(message("json", "1").entry().type()).isEqualTo(Payment.class.getName());
 
         this.app.bean(Inbox.class).forgetAndReplay(new MessageId("json", "1"));
         this.app.awaitCaughtUp(topic("json"), topic("json"));
-        assertThat(effects("json")).containsExactly("json 12", "json 12");
+        assertThat(effectsOf("json")).containsExactly("json 12", "json 12");
     }
 
     @Test
     void aBufferIsGivenToTheListenerAsItCame() {
         sendAll("buffer", "bytes");
-        assertThat(effects("buffer")).containsExactly("buffer bytes");
+        assertThat(effectsOf("buffer")).containsExactly("buffer bytes");
         assertThat(message("buffer", "bytes").payload()).isEqualTo("bytes".getBytes(StandardCharsets.UTF_8));
     }
 
     @Test
     void aDeserializerThatAContainerWasGivenAsAClassIsTheContainersOwn() {
         sendAll("class", "text");
-        assertThat(effects("class")).containsExactly("class shouted TEXT");
+        assertThat(effectsOf("class")).containsExactly("class shouted TEXT");
         assertThat(message("class", "text").payload()).isEqualTo("text".getBytes(StandardCharsets.UTF_8));
     }
 

@@ -7,11 +7,8 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.testing.TestDatabase;
-import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,10 +17,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -33,41 +28,14 @@ import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.annotation.Transactional;
 
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ExtendWith(OutputCaptureExtension.class)
-class InboxReplayIT {
-
-    private final String suffix = TestKafka.uniqueName("");
-    private TestDatabase database;
-    private TestApplication app;
+class InboxReplayIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        TestKafka.createTopics(1, topic("letters"), topic("stubborn"), topic("origin"), topic("nacked"));
-        TestKafka.createTopics(3, topic("spread"));
-        this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(
-                this.database,
-                List.of(
-                        "suffix=" + this.suffix,
-                        "spring.kafka.consumer.fetch-max-wait=100ms",
-                        "idempotency.errors.initial-interval=1ms",
-                        "idempotency.errors.max-attempts=1"),
-                Listeners.class);
-    }
-
-    @AfterAll
-    void stop() {
-        this.app.close();
-        this.database.close();
-    }
-
-    private String topic(String kind) {
-        return kind + this.suffix;
-    }
-
-    private void awaitCaughtUp(String kind) {
-        this.app.awaitCaughtUp(topic(kind), topic(kind));
+        createTopics(1, "letters", "stubborn", "origin", "nacked");
+        createTopics(3, "spread");
+        start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
     }
 
     private InboxEntry entry(String consumer, String id) {
@@ -78,12 +46,6 @@ class InboxReplayIT {
 
     private void failAt(String payload, int times) {
         this.app.bean(Listeners.class).failAt(payload, times);
-    }
-
-    private List<String> effects(String kind) {
-        return this.app.bean(Effects.class).all().stream()
-                .filter(effect -> effect.startsWith(kind + " "))
-                .toList();
     }
 
     /** Whoever listens at a dead-letter topic means that topic, not the one whose listener gave up. */
@@ -101,7 +63,7 @@ class InboxReplayIT {
         failAt("letter", 1);
         this.app.send(letter);
         awaitCaughtUp("letters");
-        assertThat(effects("letters")).isEmpty();
+        assertThat(effectsOf("letters")).isEmpty();
         List<InboxEntry> entries = this.app
                 .bean(Inbox.class)
                 .find(InboxQuery.ALL.withConsumer("letters"))
@@ -115,7 +77,7 @@ class InboxReplayIT {
         assertThat(this.app.bean(Inbox.class).replayFailed("letters").sent()).isOne();
         awaitCaughtUp("letters");
         assertThat(TopicContents.values(topic("origin"))).isEmpty();
-        assertThat(effects("letters")).containsExactly("letters letter");
+        assertThat(effectsOf("letters")).containsExactly("letters letter");
         assertThat(this.app
                         .bean(Inbox.class)
                         .find(InboxQuery.ALL.withConsumer("letters"))
@@ -139,7 +101,7 @@ class InboxReplayIT {
         awaitCaughtUp("spread");
         assertThat(TopicContents.of(topic("spread"))).hasSize(6).allSatisfy(record -> assertThat(record.value())
                 .isEqualTo("to " + record.partition()));
-        assertThat(effects("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
+        assertThat(effectsOf("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
     }
 
     @Test
@@ -147,7 +109,7 @@ class InboxReplayIT {
         failAt("stubborn", 1000);
         this.app.send(topic("stubborn"), "1", "stubborn");
         awaitCaughtUp("stubborn");
-        assertThat(effects("stubborn")).containsExactly("stubborn stubborn");
+        assertThat(effectsOf("stubborn")).containsExactly("stubborn stubborn");
         assertThat(entry("stubborn", "1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(entry("stubborn", "1").attempts()).isOne();
     }
@@ -157,7 +119,7 @@ class InboxReplayIT {
         failAt("nacked", 1);
         this.app.send(topic("nacked"), "1", "nacked");
         awaitCaughtUp("nacked");
-        assertThat(effects("nacked")).containsExactly("nacked nacked");
+        assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
         assertThat(entry("nacked", "1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(entry("nacked", "1").attempts()).isEqualTo(2);
         assertThat(entry("nacked", "1").lastError()).contains("NackedException");

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
@@ -16,9 +17,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -217,23 +216,7 @@ class SchemaIT {
 
         @Bean
         ProcessedMessageStore mine() {
-            return new ProcessedMessageStore() {
-
-                @Override
-                public Set<MessageId> claim(List<Claim> claims) {
-                    return Set.of();
-                }
-
-                @Override
-                public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-                    return Map.of();
-                }
-
-                @Override
-                public boolean forget(MessageId id) {
-                    return false;
-                }
-            };
+            return new ForgetfulStore();
         }
     }
 }

@@ -1,0 +1,29 @@
+package dev.idempotency.app;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A store of the application's own, in the place of the provided one, that lets nothing in. */
+public class ForgetfulStore implements ProcessedMessageStore {
+
+    @Override
+    public Set<MessageId> claim(List<Claim> claims) {
+        return Set.of();
+    }
+
+    @Override
+    public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        return Map.of();
+    }
+
+    @Override
+    public boolean forget(MessageId id) {
+        return false;
+    }
+}

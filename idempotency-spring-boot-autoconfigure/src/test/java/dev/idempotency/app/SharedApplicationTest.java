@@ -1,0 +1,62 @@
+package dev.idempotency.app;
+
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.TestInstance;
+
+/** Tests that share one application, with a topic and a group for each kind of listener: {@code <kind>${suffix}}. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class SharedApplicationTest {
+
+    private final String suffix = TestKafka.uniqueName("");
+
+    protected TestDatabase database;
+    protected TestApplication app;
+
+    /** Starts the application; {@code properties} are of the form {@code name=value}. */
+    protected void start(Class<?> listeners, String... properties) {
+        List<String> all = new ArrayList<>(Arrays.asList(properties));
+        all.add("suffix=" + this.suffix);
+        all.add("spring.kafka.consumer.fetch-max-wait=100ms");
+        this.database = TestPostgres.createDatabase();
+        this.app = TestApplication.start(this.database, all, listeners);
+    }
+
+    /** Creates the topics of these kinds, before the application starts. */
+    protected void createTopics(int partitions, String... kinds) {
+        TestKafka.createTopics(partitions, Arrays.stream(kinds).map(this::topic).toArray(String[]::new));
+    }
+
+    @AfterAll
+    void stop() {
+        this.app.close();
+        this.database.close();
+    }
+
+    protected String topic(String kind) {
+        return kind + this.suffix;
+    }
+
+    /** Sends messages that are their own ids. */
+    protected void send(String kind, String... payloads) {
+        for (String payload : payloads) {
+            this.app.send(topic(kind), payload, payload);
+        }
+    }
+
+    protected void awaitCaughtUp(String kind) {
+        this.app.awaitCaughtUp(topic(kind), topic(kind));
+    }
+
+    /** The effects whose names begin with the kind. */
+    protected List<String> effectsOf(String kind) {
+        return this.app.bean(Effects.class).all().stream()
+                .filter(effect -> effect.startsWith(kind + " "))
+                .toList();
+    }
+}
