@@ -9,6 +9,7 @@ dependencies {
     "optional"(libs.flyway.core)
     "optional"(libs.flyway.postgresql)
     "optional"(libs.flyway.mysql)
+    "optional"(libs.postgresql)
     "optional"(libs.micrometer.core)
     "optional"(libs.spring.boot.micrometer.metrics)
     "optional"(libs.spring.boot.actuator.autoconfigure)
@@ -30,6 +31,5 @@ dependencies {
     "testImplementation"(libs.awaitility)
     "testImplementation"(libs.archunit)
     "testImplementation"(project(":test-support"))
-    "testImplementation"(libs.postgresql)
     "testImplementation"(libs.h2)
 }

@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.TransactionLostException;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.listener.Admission.Candidate;
@@ -52,17 +53,34 @@ final class Attempt implements ListenerTransaction.Work {
         try {
             result = this.definition.transaction().execute(this);
         } catch (Throwable ex) {
-            this.definition.observer().failed(candidatesAtStake());
-            recordFailure(ex);
+            tellFailed(ex, candidatesAtStake());
             throw ex;
         }
         if (isToBeUndone()) {
-            this.definition.observer().failed(candidatesAtStake());
-            recordFailure(new NackedException());
+            tellFailed(new NackedException(), candidatesAtStake());
         } else {
             tellCommitted(System.nanoTime() - start);
         }
         return result;
+    }
+
+    /** Like {@link #execute}, but returns a failure and tells nobody of it: who tries it decides whose failure it is. */
+    @Nullable
+    Exception tryExecute() throws Throwable {
+        long start = System.nanoTime();
+        try {
+            this.definition.transaction().execute(this);
+        } catch (Exception ex) {
+            return ex;
+        }
+        tellCommitted(System.nanoTime() - start);
+        return null;
+    }
+
+    /** Tells that so many messages were rolled back; in the inbox, of the one that is named, or else of all. */
+    void tellFailed(Throwable failure, int messages) {
+        this.definition.observer().failed(messages);
+        recordFailure(failure);
     }
 
     @Override
@@ -96,9 +114,31 @@ final class Attempt implements ListenerTransaction.Work {
             throw ex;
         }
         if (!isToBeUndone()) {
+            requireClaims(ids);
             recordSuccess();
         }
         return result;
+    }
+
+    /** The database may have undone the claims, and will not say so when asked to commit; all of them, or none. */
+    private void requireClaims(List<@Nullable MessageId> ids) {
+        for (MessageId id : ids) {
+            if (id != null) {
+                if (!this.definition.store().holds(id)) {
+                    throw lost(id);
+                }
+                return;
+            }
+        }
+    }
+
+    private static TransactionLostException lost(MessageId id) {
+        return new TransactionLostException(
+                ("The database has given up the transaction of message '%s' of consumer '%s': one of the listener's"
+                                + " statements failed, and the error was caught. Nothing was committed, and the message"
+                                + " comes again. Let the error reach the listener's caller, or keep the statement in a"
+                                + " transaction of its own (REQUIRES_NEW, or NESTED for a savepoint).")
+                        .formatted(id.value(), id.consumer()));
     }
 
     private Admission claim() {

@@ -1,5 +1,6 @@
 package dev.idempotency.store;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,16 @@ public interface Dialect {
 
     /** The statement that claims messages in the table with this name, which is safe to be put into SQL. */
     ClaimStatement claimIn(String table);
+
+    /**
+     * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
+     * databases end a transaction by themselves after some errors, whether or not somebody catches them.
+     *
+     * @return {@code null} if the driver does not know, so that the database is to be asked
+     */
+    default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
+        return null;
+    }
 
     /**
      * The statement that deletes messages processed longer than the request's age before their consumer's last one.

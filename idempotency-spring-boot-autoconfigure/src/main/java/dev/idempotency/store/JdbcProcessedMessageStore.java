@@ -95,6 +95,17 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         }
     }
 
+    @Override
+    public boolean holds(MessageId claimed) {
+        try {
+            Boolean intact =
+                    this.dialect.isTransactionIntact(transactionHolder().getConnection());
+            return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
+        } catch (SQLException ex) {
+            throw translate(ex, "look whether a message is still claimed");
+        }
+    }
+
     private ConnectionHolder transactionHolder() {
         if (TransactionSynchronizationManager.isActualTransactionActive()
                 && TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder holder) {
@@ -129,8 +140,12 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                             .formatted(first.id(), first.coordinates(), more, this.claimTimeout),
                     ex);
         }
-        DataAccessException translated = this.exceptionTranslator.translate("claim a message", null, ex);
-        return (translated != null) ? translated : new UncategorizedSQLException("claim a message", null, ex);
+        return translate(ex, "claim a message");
+    }
+
+    private DataAccessException translate(SQLException ex, String task) {
+        DataAccessException translated = this.exceptionTranslator.translate(task, null, ex);
+        return (translated != null) ? translated : new UncategorizedSQLException(task, null, ex);
     }
 
     @Override

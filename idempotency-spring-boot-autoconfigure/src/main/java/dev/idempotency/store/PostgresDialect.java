@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * PostgreSQL: one statement whatever the number of messages.
@@ -127,6 +128,11 @@ final class PostgresDialect implements Dialect {
             }
             return claimed;
         }
+    }
+
+    @Override
+    public @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
+        return PostgresTransactionState.isOpen(connection);
     }
 
     @Override

@@ -29,6 +29,17 @@ public interface ProcessedMessageStore {
     Set<MessageId> claim(List<Claim> claims);
 
     /**
+     * Asked before the commit: whether a claim is still part of the current transaction. It is not if the database has
+     * ended that transaction by itself, after an error that the listener has caught.
+     *
+     * @param claimed one of the messages that were claimed in it
+     * @return by default, that it is
+     */
+    default boolean holds(MessageId claimed) {
+        return true;
+    }
+
+    /**
      * Finds what is known of messages that have been processed.
      *
      * @param ids ids of one consumer

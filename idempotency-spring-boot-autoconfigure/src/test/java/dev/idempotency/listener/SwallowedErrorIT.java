@@ -1,0 +1,103 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.TestApplication;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Import;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** After an error PostgreSQL commits nothing, and its driver does not say so. */
+class SwallowedErrorIT extends OneBatchTest {
+
+    @Override
+    String listenerType() {
+        return "single";
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OfRecords.class, OfBatches.class, OfPolls.class})
+    void aListenerThatCatchesAnErrorWhichItsTransactionDoesNotSurviveHasFailed(Class<?> listener) {
+        try (TestApplication app = startWith(List.of(), listener, "1:a", "2:swallows", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).containsExactly("swallows");
+            assertThat(app.bean(Outcomes.class).processed)
+                    .extracting(id -> id.value())
+                    .containsExactly("1", "3");
+        }
+    }
+
+    @Import({Effects.class, Outcomes.class})
+    abstract static class Work {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+
+        Work(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table sole (id integer primary key)");
+            jdbc.update("insert into sole (id) values (1)");
+        }
+
+        final void process(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("swallows")) {
+                try {
+                    this.jdbc.update("insert into sole (id) values (1)");
+                } catch (DuplicateKeyException ex) {
+                    // It is there, so all seems well.
+                }
+            }
+        }
+    }
+
+    static class OfRecords extends Work {
+
+        OfRecords(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    /** The error comes last, as a statement after it would fail and be noticed. */
+    static class OfBatches extends Work {
+
+        OfBatches(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", batch = "true")
+        @IdempotentListener
+        void on(List<String> payloads) {
+            payloads.stream().filter(payload -> !payload.equals("swallows")).forEach(this::process);
+            payloads.stream().filter("swallows"::equals).forEach(this::process);
+        }
+    }
+
+    static class OfPolls extends Work {
+
+        OfPolls(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+        }
+    }
+}
