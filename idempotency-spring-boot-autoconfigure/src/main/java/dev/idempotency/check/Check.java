@@ -93,6 +93,14 @@ public enum Check {
     /** Failed messages are dropped. */
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
 
+    /** Failed batches are dropped. */
+    BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
+
+    /** The listener's observation is lost. */
+    POLL_OBSERVATION(
+            Level.WARN,
+            "For the records of a batch Spring Kafka has no observation around the listener: its trace ends."),
+
     /** Failures are hidden from the container. */
     LISTENER_ERROR_HANDLER(
             Level.WARN,

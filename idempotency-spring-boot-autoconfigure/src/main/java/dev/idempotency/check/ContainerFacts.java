@@ -6,6 +6,7 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
@@ -34,6 +35,11 @@ final class ContainerFacts {
     Map<String, Object> consumerConfiguration() {
         Object factory = field(AbstractMessageListenerContainer.class, "consumerFactory", this.container);
         return (factory instanceof ConsumerFactory<?, ?> consumers) ? consumers.getConfigurationProperties() : Map.of();
+    }
+
+    /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
+    boolean deliversBatches() {
+        return this.container.getContainerProperties().getMessageListener() instanceof BatchMessageListener;
     }
 
     /** The listener within all that is around it. */

@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.util.StringUtils;
 
 /** Whether a message that fails is kept. */
@@ -15,11 +14,9 @@ final class ErrorHandlingCheck implements ListenerCheck {
     @Override
     public void check(ProtectedListener listener, Findings findings) {
         ErrorHandlerFacts facts = new ErrorHandlerFacts(FailureHandling.handlerOf(listener.container()));
-        boolean batches =
-                listener.container().getContainerProperties().getMessageListener() instanceof BatchMessageListener;
-        if (batches && facts.ignoresBatches()) {
+        if (new ContainerFacts(listener.container()).deliversBatches() && facts.ignoresBatches()) {
             findings.add(
-                    Check.DROPPED_FAILURES,
+                    Check.BATCH_ERROR_HANDLER,
                     listener,
                     "Its container delivers batches, and its error handler does not implement handleBatch.",
                     "Use a DefaultErrorHandler, or implement handleBatch.");

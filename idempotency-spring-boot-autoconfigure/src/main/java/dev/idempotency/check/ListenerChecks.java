@@ -53,6 +53,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ErrorHandlingCheck(),
                         new RetentionCheck(beanFactory, this::listeners),
                         new BatchToRecordCheck(),
+                        new PollObservationCheck(),
                         new BatchSignatureCheck());
     }
 

@@ -5,6 +5,7 @@ import dev.idempotency.failure.FailureHandling;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
@@ -42,8 +43,7 @@ public final class ContainerPreparation {
         if (endpoint == null) {
             return;
         }
-        Object listener = container.getContainerProperties().getMessageListener();
-        container.setupMessageListener(remembering(listener, endpoint));
+        container.setupMessageListener(remembering(listenerOf(container), endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
         if (!endpoint.isEmpty()) {
@@ -56,6 +56,13 @@ public final class ContainerPreparation {
                         .toList());
     }
 
+    /** The listener without the advice of its container, which is put around whatever is set up. */
+    static @Nullable Object listenerOf(AbstractMessageListenerContainer<?, ?> container) {
+        Object listener = container.getContainerProperties().getMessageListener();
+        Object advised = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
+        return (advised != null) ? advised : listener;
+    }
+
     private static void teach(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
             classifier.addNotRetryableExceptions(UnusableKeyException.class);
@@ -66,13 +73,11 @@ public final class ContainerPreparation {
     private static Object remembering(@Nullable Object listener, ListenerEndpoint endpoint) {
         ListenerDefinition perPoll = endpoint.perPoll();
         if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
-            // Inside the filter, so that what it leaves out is not claimed.
             MessageListener delegate = (MessageListener) filtering.getDelegate();
-            return new FilteringBatchMessageListenerAdapter(
-                    new PollDeliveryListener(delegate, endpoint, perPoll), filterOf(filtering));
+            return new PollDeliveryListener(delegate, endpoint, perPoll, filterOf(filtering));
         }
         if (perPoll != null && listener instanceof MessageListener single) {
-            return new PollDeliveryListener(single, endpoint, perPoll);
+            return new PollDeliveryListener(single, endpoint, perPoll, null);
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             // Inside the filter, so that the remembered records are those that the arguments are made of.

@@ -76,6 +76,9 @@ final class IdempotentInvocation {
         if (this.delivery.isBatch() && BatchSeparation.isRequested()) {
             return settleEach(count);
         }
+        if (this.call.isOneByOne()) {
+            return settleTogetherOrEach(count);
+        }
         Attempt attempt = attempt(0, count);
         try {
             return attempt.execute();
@@ -87,6 +90,26 @@ final class IdempotentInvocation {
             }
             throw settleBefore(failure);
         }
+    }
+
+    /**
+     * Processes the first messages of the delivery in one transaction or, where that fails, each in its own: so a message
+     * is not blamed for what another one did to their transaction, or for a commit that failed. Only one that was the
+     * first to be called has no need to fail twice.
+     */
+    private @Nullable Object settleTogetherOrEach(int count) throws Throwable {
+        Attempt together = attempt(0, count);
+        Exception failure = together.tryExecute();
+        if (failure == null) {
+            return null;
+        }
+        BatchFailure named = BatchFailure.in(failure, this.delivery.records(), together.positions());
+        if (named == null || named.position() != together.firstPosition()) {
+            return settleEach(count);
+        }
+        settleEach(named.position());
+        together.tellFailed(failure, 1);
+        throw named(named.position(), named.exception());
     }
 
     /** Processes the first messages of the delivery, each in a transaction of its own, up to the first that fails. */

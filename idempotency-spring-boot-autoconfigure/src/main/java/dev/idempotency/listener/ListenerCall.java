@@ -11,6 +11,11 @@ interface ListenerCall {
     /** The message at a position of the delivery, for its key to be found. */
     MessageView view(int position);
 
+    /** Whether the listener is called with one message at a time, so that each can be processed by itself. */
+    default boolean isOneByOne() {
+        return false;
+    }
+
     /**
      * Calls the listener with some messages of the delivery.
      *

@@ -1,13 +1,16 @@
 package dev.idempotency.listener;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -19,11 +22,22 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
 
     private final ListenerEndpoint endpoint;
     private final ListenerDefinition definition;
+    private final @Nullable RecordFilterStrategy<K, V> filter;
 
-    PollDeliveryListener(MessageListener<K, V> delegate, ListenerEndpoint endpoint, ListenerDefinition definition) {
+    /**
+     * Stands before a record listener.
+     *
+     * @param filter what leaves records out; not before it is known that a record could be read, and one by one
+     */
+    PollDeliveryListener(
+            MessageListener<K, V> delegate,
+            ListenerEndpoint endpoint,
+            ListenerDefinition definition,
+            @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate);
         this.endpoint = endpoint;
         this.definition = definition;
+        this.filter = filter;
     }
 
     @Override
@@ -31,9 +45,32 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        if (records.isEmpty()) {
-            return;
+        List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
+        BatchListenerFailedException undecided = leaveOut(records, kept);
+        if (!kept.isEmpty()) {
+            process(kept, consumer);
         }
+        if (undecided != null) {
+            throw undecided;
+        }
+    }
+
+    /** Collects what the filter does not leave out, up to the first record that it fails at; returns that failure. */
+    private @Nullable BatchListenerFailedException leaveOut(
+            List<ConsumerRecord<K, V>> records, List<ConsumerRecord<K, V>> kept) {
+        for (ConsumerRecord<K, V> record : records) {
+            try {
+                if (this.filter == null || DeserializationFailure.find(record) != null || !this.filter.filter(record)) {
+                    kept.add(record);
+                }
+            } catch (RuntimeException ex) {
+                return BatchFailure.at(record, ex.getMessage(), ex);
+            }
+        }
+        return null;
+    }
+
+    private void process(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
         RecordsOfPoll<K, V> calls =
                 new RecordsOfPoll<>(this.endpoint, records, record -> this.delegate.onMessage(record, null, consumer));
         try {

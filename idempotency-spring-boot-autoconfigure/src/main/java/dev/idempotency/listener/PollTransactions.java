@@ -10,6 +10,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -23,7 +24,7 @@ final class PollTransactions {
 
     /** A batch is one transaction anyway. */
     static boolean areOf(AbstractMessageListenerContainer<?, ?> container) {
-        return !(container.getContainerProperties().getMessageListener() instanceof BatchMessageListener);
+        return !(ContainerPreparation.listenerOf(container) instanceof BatchMessageListener);
     }
 
     static List<ListenerFault> faultsOf(
@@ -39,12 +40,30 @@ final class PollTransactions {
                             + " records are claimed.",
                     "Put @KafkaListener on a method, or remove transactionPerPoll = true."));
         }
-        AckMode ackMode = container.getContainerProperties().getAckMode();
+        ContainerProperties properties = container.getContainerProperties();
+        AckMode ackMode = properties.getAckMode();
         if (OF_SINGLE_RECORDS.contains(ackMode)) {
             faults.add(fault(
                     "By its acknowledgment mode %s a record is acknowledged before the others are committed with it."
                             .formatted(ackMode),
                     "Set @KafkaListener(ackMode = \"BATCH\"), or remove transactionPerPoll = true."));
+        }
+        if (properties.getKafkaAwareTransactionManager() != null) {
+            faults.add(fault(
+                    "Its container takes part in Kafka transactions: if one record fails, what was sent for those"
+                            + " before it is undone, and they are not.",
+                    "Remove the Kafka transaction manager from the container factory, or transactionPerPoll = true."));
+        }
+        if (properties.isDeliveryAttemptHeader()) {
+            faults.add(fault(
+                    "Its container counts delivery attempts, which it does not for the records of a batch.",
+                    "Remove setDeliveryAttemptHeader(true) from the container properties, or transactionPerPoll ="
+                            + " true."));
+        }
+        if (properties.getAdviceChain().length > 0) {
+            faults.add(fault(
+                    "Its container has an advice chain, which would be called with the records of a poll at once.",
+                    "Remove setAdviceChain(…) from the container properties, or transactionPerPoll = true."));
         }
         if (container.getRecordInterceptor() != null) {
             faults.add(fault(

@@ -9,10 +9,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
-/**
- * Calls a record listener with one record after the other. The first that fails is named, as a batch listener would do:
- * so those before it are done by themselves, and it alone is retried or recovered.
- */
+/** Calls a record listener with one record after the other; the first that fails is named, as batch listeners do. */
 final class RecordsOfPoll<K, V> implements ListenerCall {
 
     /** What leads to the listener method, with the conversions of its arguments. */
@@ -34,6 +31,11 @@ final class RecordsOfPoll<K, V> implements ListenerCall {
     @Override
     public MessageView view(int position) {
         return new RecordView(this.records.get(position));
+    }
+
+    @Override
+    public boolean isOneByOne() {
+        return true;
     }
 
     @Override

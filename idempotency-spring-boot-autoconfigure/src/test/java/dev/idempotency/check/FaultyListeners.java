@@ -6,6 +6,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import kotlin.coroutines.Continuation;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -21,10 +23,12 @@ import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
@@ -448,9 +452,33 @@ class FaultyListeners {
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
 
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "kafkaTransactions")
+        @IdempotentListener(transactionPerPoll = true)
+        void kafkaTransactionsPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "countingAttempts")
+        @IdempotentListener(transactionPerPoll = true)
+        void attemptsPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "advised")
+        @IdempotentListener(transactionPerPoll = true)
+        void advisedPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "observed")
+        @IdempotentListener(transactionPerPoll = true)
+        void observedPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "observed")
+        @IdempotentListener
+        void observed(String payload) {}
+
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
         @IdempotentListener(transactionPerPoll = true)
         void recordErrorsPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly", batch = "true")
+        @IdempotentListener
+        void recordErrorsOfBatch(List<String> payloads) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
         @IdempotentListener
@@ -593,6 +621,22 @@ class FaultyListeners {
         var factory = factory(configurer, consumers);
         factory.setCommonErrorHandler(new CommonErrorHandler() {});
         return factory;
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> countingAttempts() {
+        return container -> container.getContainerProperties().setDeliveryAttemptHeader(true);
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advised() {
+        return container ->
+                container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> observed() {
+        return container -> container.getContainerProperties().setObservationEnabled(true);
     }
 
     @Bean

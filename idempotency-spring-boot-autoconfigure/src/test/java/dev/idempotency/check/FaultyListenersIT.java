@@ -291,6 +291,9 @@ class FaultyListenersIT {
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
         "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
+        "kafkaTransactionsPerPoll, takes part in Kafka transactions, Remove the Kafka transaction manager",
+        "attemptsPerPoll, counts delivery attempts, Remove setDeliveryAttemptHeader(true)",
+        "advisedPerPoll, an advice chain, Remove setAdviceChain",
     })
     void aListenerThatCannotHaveOneTransactionPerPollIsFound(String method, String what, String remedy) {
         Finding finding = finding(Check.TRANSACTION_PER_POLL, method);
@@ -312,11 +315,19 @@ class FaultyListenersIT {
         assertClean("batchPerPoll");
     }
 
-    @Test
-    void anErrorHandlerOfSingleRecordsIsFoundWhereRecordsComeInBatches() {
-        assertThat(warning(Check.DROPPED_FAILURES, "recordErrorsPerPoll"))
-                .contains("does not implement handleBatch", "Use a DefaultErrorHandler");
+    @ParameterizedTest
+    @ValueSource(strings = {"recordErrorsPerPoll", "recordErrorsOfBatch"})
+    void anErrorHandlerOfSingleRecordsIsFoundWhereRecordsComeInBatches(String method) {
+        Finding finding = finding(Check.BATCH_ERROR_HANDLER, method);
+        assertThat(finding.what()).contains("does not implement handleBatch");
+        assertThat(finding.remedy()).startsWith("Use a DefaultErrorHandler");
         assertClean("recordErrors");
+    }
+
+    @Test
+    void anObservationThatATransactionPerPollPutsAnEndToIsWarnedOf() {
+        assertThat(warning(Check.POLL_OBSERVATION, "observedPerPoll")).contains("Begin an observation in the listener");
+        assertClean("observed");
     }
 
     @Test

@@ -86,6 +86,9 @@ class BatchFuzzIT extends ApplicationTest {
             accountedFor.addAll(GIVEN_UP);
             assertThat(accountedFor).isEqualTo(expected);
             assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
+            if (listener.equals("OneByOne")) {
+                assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
+            }
         }
     }
 

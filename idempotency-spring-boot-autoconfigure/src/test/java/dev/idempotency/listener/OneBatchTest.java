@@ -12,12 +12,13 @@ abstract class OneBatchTest extends ApplicationTest {
 
     /** Starts the listeners once all has been sent; a message is written {@code id:payload}. */
     TestApplication startWith(List<String> properties, Class<?> listener, String... messages) {
-        List<String> all = new ArrayList<>(properties);
+        List<String> all = new ArrayList<>();
         all.add("spring.kafka.listener.type=" + listenerType());
         all.add("spring.kafka.listener.auto-startup=false");
         all.add("idempotency.errors.initial-interval=10ms");
         all.add("idempotency.errors.max-interval=20ms");
         all.add("idempotency.errors.max-attempts=3");
+        all.addAll(properties);
         TestApplication app = start(all, listener);
         for (String message : messages) {
             int colon = message.indexOf(':');

@@ -19,10 +19,14 @@ import dev.idempotency.testing.TestKafka;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 
@@ -111,6 +115,16 @@ class RecordListenerIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).containsExactly("a");
             assertThat(app.bean(Outcomes.class).processed).hasSize(1);
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
+        }
+    }
+
+    @Test
+    void theAdviceOfTheContainerIsCalledOnceADelivery() {
+        try (TestApplication app = start(Advised.class)) {
+            app.send(this.topic, "1", "a");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a");
+            assertThat(app.bean(AtomicInteger.class)).hasValue(1);
         }
     }
 
@@ -282,6 +296,38 @@ class RecordListenerIT extends ApplicationTest {
             if (this.calls.incrementAndGet() == 1) {
                 throw new IllegalStateException("the first call fails");
             }
+        }
+    }
+
+    @Import(Effects.class)
+    static class Advised {
+
+        private final Effects effects;
+
+        Advised(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", containerPostProcessor = "advice")
+        @IdempotentListener
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @Bean
+        static AtomicInteger calls() {
+            return new AtomicInteger();
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advice(
+                AtomicInteger calls) {
+            return container -> container.getContainerProperties().setAdviceChain((MethodInterceptor) invocation -> {
+                if (invocation.getMethod().getName().equals("onMessage")) {
+                    calls.incrementAndGet();
+                }
+                return invocation.proceed();
+            });
         }
     }
 

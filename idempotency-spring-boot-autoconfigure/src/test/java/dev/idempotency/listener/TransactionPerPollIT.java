@@ -8,10 +8,12 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.serialization.IntegerDeserializer;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -19,8 +21,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
+import org.springframework.transaction.annotation.Transactional;
 
 class TransactionPerPollIT extends OneBatchTest {
 
@@ -70,8 +74,8 @@ class TransactionPerPollIT extends OneBatchTest {
             assertThat(deadLetters()).containsExactly("fails", "fails too");
             assertThat(app.bean(OneByOne.class).calls())
                     .filteredOn(call -> call.equals("3 fails"))
-                    .as("calls of the one that fails: one an attempt")
-                    .hasSize(3);
+                    .as("calls of the one that fails: one an attempt, and one to see that it is not the others' fault")
+                    .hasSize(4);
             assertThat(app.bean(Outcomes.class).processed).hasSize(4);
             assertThat(app.bean(Outcomes.class).retried)
                     .as("two retries each of the two that fail")
@@ -129,6 +133,36 @@ class TransactionPerPollIT extends OneBatchTest {
     }
 
     @Test
+    void aCommitThatFailsForGoodIsBlamedOnTheRecordThatMakesItFail() {
+        try (TestApplication app = startWith(BreaksCommits.class, "1:a", "2:breaks", "3:fails", "4:d")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "d");
+            assertThat(deadLetters()).containsExactly("breaks", "fails");
+        }
+    }
+
+    @Test
+    void soItIsWithAnErrorHandlerOfTheApplication() {
+        try (TestApplication app = startWith(BreaksCommitsWithErrorHandler.class, "1:a", "2:breaks", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(app.bean(Failures.class).recovered())
+                    .extracting(ConsumerRecord::value)
+                    .isEqualTo(List.of("breaks"));
+        }
+    }
+
+    @Test
+    void aTransactionThatTakesTooLongForAllIsNoFaultOfOne() {
+        List<String> oneAttempt = List.of("idempotency.errors.max-attempts=1");
+        try (TestApplication app = startWith(oneAttempt, Slow.class, "1:a", "2:b", "3:c", "4:d")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c", "d");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Test
     void aFailureThatAnErrorHandlerHidesIsAFailure() {
         try (TestApplication app = startWith(FailuresAreHidden.class, "1:1", "2:0", "3:three", "4:4")) {
             app.awaitCaughtUp(this.group, this.topic);
@@ -159,6 +193,28 @@ class TransactionPerPollIT extends OneBatchTest {
                                     "select message_id from idempotency_processed order by message_id", String.class))
                     .containsExactly("1", "3");
             assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Test
+    void aRecordThatItsFilterFailsAtIsDeadLetteredAlone() {
+        try (TestApplication app = startWith(FilteredByNumber.class, "1:1", "2:two", "3:-3", "4:4")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("1", "4");
+            assertThat(deadLetters()).containsExactly("two");
+        }
+    }
+
+    @Test
+    void aRecordThatCouldNotBeReadIsNoTombstoneForItsFilter() {
+        List<String> picky = List.of(
+                "spring.kafka.consumer.value-deserializer=" + ErrorHandlingDeserializer.class.getName(),
+                "spring.kafka.consumer.properties." + ErrorHandlingDeserializer.VALUE_DESERIALIZER_CLASS + "="
+                        + IntegerDeserializer.class.getName());
+        try (TestApplication app = startWith(picky, WithoutTombstones.class, "1:four", "2:x", "3:more")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).hasSize(2);
+            assertThat(deadLetters()).containsExactly("x");
         }
     }
 
@@ -265,6 +321,53 @@ class TransactionPerPollIT extends OneBatchTest {
     }
 
     @Import(Effects.class)
+    static class BreaksCommits {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+
+        BreaksCommits(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
+            jdbc.update("insert into once (id) values (1)");
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.equals("breaks")) {
+                this.jdbc.update("insert into once (id) values (1)");
+            }
+            if (payload.equals("fails")) {
+                throw new IllegalStateException(payload);
+            }
+        }
+    }
+
+    @Import({BreaksCommits.class, Failures.class})
+    static class BreaksCommitsWithErrorHandler {}
+
+    @Import(Effects.class)
+    static class Slow {
+
+        private final Effects effects;
+
+        Slow(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        @Transactional(timeout = 1)
+        void on(String payload) {
+            this.effects.pause(Duration.ofMillis(450));
+            this.effects.happen(payload);
+        }
+    }
+
+    @Import(Effects.class)
     static class FailuresAreHidden {
 
         private final Effects effects;
@@ -332,6 +435,36 @@ class TransactionPerPollIT extends OneBatchTest {
         @Bean
         static RecordFilterStrategy<Object, Object> dropping() {
             return record -> "drop".equals(record.value());
+        }
+    }
+
+    @Import(OneByOne.class)
+    static class FilteredByNumber {
+
+        @Bean
+        static RecordFilterStrategy<Object, Object> negative() {
+            return record -> Integer.parseInt((String) record.value()) < 0;
+        }
+    }
+
+    @Import(Effects.class)
+    static class WithoutTombstones {
+
+        private final Effects effects;
+
+        WithoutTombstones(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(ConsumerRecord<String, Integer> record) {
+            this.effects.happen(record.value().toString());
+        }
+
+        @Bean
+        static RecordFilterStrategy<Object, Object> tombstones() {
+            return record -> record.value() == null;
         }
     }
 
