@@ -137,8 +137,8 @@ final class IdempotentInvocation {
 
     /**
      * The listener named the record that failed, so the error handler will commit the offsets of those before it. They
-     * were rolled back with it; so they are processed now, by themselves. If that fails too, the first of them is named:
-     * then nothing is committed, and all come again.
+     * were rolled back with it; so they are processed now, by themselves. If that fails too, at none of them in
+     * particular, each is processed by itself.
      */
     private Exception settleBefore(BatchFailure failure) {
         if (failure.position() < 0) {
@@ -158,7 +158,8 @@ final class IdempotentInvocation {
             if (earlier != null && earlier.position() >= 0) {
                 return settleBefore(earlier);
             }
-            return BatchFailure.at(this.delivery.records().get(before.firstPosition()), ex.getMessage(), ex);
+            settleEach(failure.position());
+            return named(failure.position(), failure.exception());
         }
     }
 

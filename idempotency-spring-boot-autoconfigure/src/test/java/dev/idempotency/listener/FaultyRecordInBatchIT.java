@@ -8,7 +8,9 @@ import dev.idempotency.app.TestApplication;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 
 class FaultyRecordInBatchIT extends OneBatchTest {
 
@@ -18,6 +20,43 @@ class FaultyRecordInBatchIT extends OneBatchTest {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("1", "2", "4");
             assertThat(deadLetters()).containsExactly("x");
+        }
+    }
+
+    @Test
+    void whenThoseBeforeTheNamedRecordFailToCommitTheOneThatMakesThemFailIsFound() {
+        try (TestApplication app = startWith(List.of(), BreaksCommits.class, "1:a", "2:breaks", "3:fails", "4:d")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "d");
+            assertThat(deadLetters()).containsExactly("breaks", "fails");
+        }
+    }
+
+    @Import(Effects.class)
+    static class BreaksCommits {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+
+        BreaksCommits(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
+            jdbc.update("insert into once (id) values (1)");
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(List<String> payloads) {
+            for (int i = 0; i < payloads.size(); i++) {
+                this.effects.happen(payloads.get(i));
+                if (payloads.get(i).equals("breaks")) {
+                    this.jdbc.update("insert into once (id) values (1)");
+                }
+                if (payloads.get(i).equals("fails")) {
+                    throw new BatchListenerFailedException("fails", i);
+                }
+            }
         }
     }
 
