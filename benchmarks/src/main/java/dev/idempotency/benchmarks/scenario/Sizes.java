@@ -31,7 +31,7 @@ public record Sizes(
     public static final Sizes FULL =
             new Sizes(10, 60, 500, 2_500, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 9, 1_000);
 
-    public static final Sizes QUICK = new Sizes(3, 8, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 3, 200);
+    public static final Sizes QUICK = new Sizes(2, 6, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 3, 200);
 
     /** Enough to see that everything works, and nothing more. */
     public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), 100, 100, 1, 1, 10);
