@@ -5,7 +5,6 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -20,6 +19,8 @@ final class PollTransactions {
     private static final List<AckMode> OF_SINGLE_RECORDS =
             List.of(AckMode.RECORD, AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
 
+    private final List<ListenerFault> faults = new ArrayList<>();
+
     private PollTransactions() {}
 
     /** A batch is one transaction anyway. */
@@ -33,65 +34,71 @@ final class PollTransactions {
             AnnotatedElement element,
             TransactionAttribute attribute,
             AbstractMessageListenerContainer<?, ?> container) {
-        List<ListenerFault> faults = new ArrayList<>();
-        if (!(element instanceof Method)) {
-            faults.add(fault(
-                    "It is one of several @KafkaHandler methods, and which of them a record is for is not known when"
-                            + " records are claimed.",
-                    "Put @KafkaListener on a method, or remove transactionPerPoll = true."));
-        }
-        ContainerProperties properties = container.getContainerProperties();
-        AckMode ackMode = properties.getAckMode();
-        if (OF_SINGLE_RECORDS.contains(ackMode)) {
-            faults.add(fault(
-                    "By its acknowledgment mode %s a record is acknowledged before the others are committed with it."
-                            .formatted(ackMode),
-                    "Set @KafkaListener(ackMode = \"BATCH\"), or remove transactionPerPoll = true."));
-        }
-        if (properties.getKafkaAwareTransactionManager() != null) {
-            faults.add(fault(
-                    "Its container takes part in Kafka transactions: if one record fails, what was sent for those"
-                            + " before it is undone, and they are not.",
-                    "Remove the Kafka transaction manager from the container factory, or transactionPerPoll = true."));
-        }
-        if (properties.isDeliveryAttemptHeader()) {
-            faults.add(fault(
-                    "Its container counts delivery attempts, which it does not for the records of a batch.",
-                    "Remove setDeliveryAttemptHeader(true) from the container properties, or transactionPerPoll ="
-                            + " true."));
-        }
-        if (properties.getAdviceChain().length > 0) {
-            faults.add(fault(
-                    "Its container has an advice chain, which would be called with the records of a poll at once.",
-                    "Remove setAdviceChain(…) from the container properties, or transactionPerPoll = true."));
-        }
-        if (container.getRecordInterceptor() != null) {
-            faults.add(fault(
-                    "Its container has a RecordInterceptor, which is not called for the records of a batch.",
-                    "Use a BatchInterceptor, or a container factory without it; or remove transactionPerPoll = true."));
-        }
-        if (method.getReturnType() != void.class) {
-            faults.add(fault(
-                    "It returns a %s, which would be sent as a reply before the transaction is committed."
-                            .formatted(method.getReturnType().getSimpleName()),
-                    "Return void, or remove transactionPerPoll = true."));
-        }
-        if (container.getMainListenerId() != null
-                || Stream.of(method, targetClass)
-                        .anyMatch(annotated -> AnnotatedElementUtils.hasAnnotation(annotated, RetryableTopic.class))) {
-            faults.add(fault(
-                    "It has retry topics, which Spring Kafka does not have for batches.",
-                    "Remove @RetryableTopic, or transactionPerPoll = true."));
-        }
-        if (ListenerTransaction.hasExceptionsThatCommit(attribute)) {
-            faults.add(fault(
-                    "By its noRollbackFor a record that fails would commit those after it, which have not run.",
-                    "Remove noRollbackFor, or transactionPerPoll = true."));
-        }
-        return faults;
+        PollTransactions transactions = new PollTransactions();
+        transactions.refuseMethod(method, element, attribute);
+        transactions.refuseContainer(container, container.getContainerProperties());
+        transactions.refuseIf(
+                container.getMainListenerId() != null || hasRetryTopics(method) || hasRetryTopics(targetClass),
+                "It has retry topics, which Spring Kafka does not have for batches.",
+                "Remove @RetryableTopic");
+        return transactions.faults;
     }
 
-    private static ListenerFault fault(String what, String remedy) {
-        return new ListenerFault(Kind.TRANSACTION_PER_POLL, what, remedy);
+    private void refuseMethod(Method method, AnnotatedElement element, TransactionAttribute attribute) {
+        refuseIf(
+                !(element instanceof Method),
+                "It is one of several @KafkaHandler methods, and which of them a record is for is not known when records"
+                        + " are claimed.",
+                "Put @KafkaListener on a method");
+        refuseIf(
+                method.getReturnType() != void.class,
+                "It returns a %s, which would be sent as a reply before the transaction is committed."
+                        .formatted(method.getReturnType().getSimpleName()),
+                "Return void");
+        refuseIf(
+                ListenerTransaction.hasExceptionsThatCommit(attribute),
+                "By its noRollbackFor a record that fails would commit those after it, which have not run.",
+                "Remove noRollbackFor");
+    }
+
+    private void refuseContainer(AbstractMessageListenerContainer<?, ?> container, ContainerProperties properties) {
+        refuseIf(
+                OF_SINGLE_RECORDS.contains(properties.getAckMode()),
+                "By its acknowledgment mode %s a record is acknowledged before the others are committed with it."
+                        .formatted(properties.getAckMode()),
+                "Set @KafkaListener(ackMode = \"BATCH\")");
+        refuseIf(
+                hasTransactionsOfItsOwn(properties),
+                "Its container takes part in Kafka transactions, or has others of its own: if one record fails, what was sent for those before it"
+                        + " is undone, and they are not.",
+                "Remove the transaction manager from the container factory");
+        refuseIf(
+                properties.isDeliveryAttemptHeader(),
+                "Its container counts delivery attempts, which it does not for the records of a batch.",
+                "Remove setDeliveryAttemptHeader(true) from the container properties");
+        refuseIf(
+                properties.getAdviceChain().length > 0,
+                "Its container has an advice chain, which would be called with the records of a poll at once.",
+                "Remove setAdviceChain(…) from the container properties");
+        refuseIf(
+                container.getRecordInterceptor() != null,
+                "Its container has a RecordInterceptor, which is not called for the records of a batch.",
+                "Use a BatchInterceptor, or a container factory without it");
+    }
+
+    @SuppressWarnings("removal") // Still in force where it is set.
+    private static boolean hasTransactionsOfItsOwn(ContainerProperties properties) {
+        return properties.getKafkaAwareTransactionManager() != null || properties.getTransactionManager() != null;
+    }
+
+    private static boolean hasRetryTopics(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class);
+    }
+
+    private void refuseIf(boolean condition, String what, String remedy) {
+        if (condition) {
+            this.faults.add(new ListenerFault(
+                    Kind.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = true."));
+        }
     }
 }

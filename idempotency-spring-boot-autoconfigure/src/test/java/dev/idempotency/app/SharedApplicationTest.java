@@ -22,7 +22,6 @@ public abstract class SharedApplicationTest {
     protected void start(Class<?> listeners, String... properties) {
         List<String> all = new ArrayList<>(Arrays.asList(properties));
         all.add("suffix=" + this.suffix);
-        all.add("spring.kafka.consumer.fetch-max-wait=100ms");
         this.database = TestPostgres.createDatabase();
         this.app = TestApplication.start(this.database, all, listeners);
     }

@@ -51,6 +51,10 @@ public final class TestApplication implements AutoCloseable {
             defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
         }
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
+        // A consumer that seeks, to have a record again, waits for the fetch that is under way.
+        defaults.put("spring.kafka.consumer.fetch-max-wait", "50ms");
+        // A container looks after each poll whether a nack's sleep is over.
+        defaults.put("spring.kafka.listener.poll-timeout", "250ms");
         defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
         defaults.put("spring.main.banner-mode", "off");
         defaults.put("spring.flyway.enabled", "false");

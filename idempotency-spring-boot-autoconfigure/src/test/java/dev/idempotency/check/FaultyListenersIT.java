@@ -291,7 +291,7 @@ class FaultyListenersIT {
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
         "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
-        "kafkaTransactionsPerPoll, takes part in Kafka transactions, Remove the Kafka transaction manager",
+        "kafkaTransactionsPerPoll, takes part in Kafka transactions, Remove the transaction manager",
         "attemptsPerPoll, counts delivery attempts, Remove setDeliveryAttemptHeader(true)",
         "advisedPerPoll, an advice chain, Remove setAdviceChain",
     })

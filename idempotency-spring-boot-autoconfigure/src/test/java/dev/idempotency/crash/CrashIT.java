@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,28 +24,26 @@ class CrashIT extends ApplicationTest {
 
     private static final int MESSAGES = 2000;
 
-    @ParameterizedTest
-    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
-    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage(Class<?> listener) throws Exception {
-        diesAndIsStartedAgain(listener, CrashPoint.BEFORE_COMMIT, 0);
+    @Test
+    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage() throws Exception {
+        diesAndIsStartedAgain(CrashPoint.BEFORE_COMMIT, 0);
     }
 
-    @ParameterizedTest
-    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
-    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll(Class<?> listener) throws Exception {
-        diesAndIsStartedAgain(listener, CrashPoint.AFTER_COMMIT, 1);
+    @Test
+    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll() throws Exception {
+        diesAndIsStartedAgain(CrashPoint.AFTER_COMMIT, 1);
     }
 
-    private void diesAndIsStartedAgain(Class<?> listener, CrashPoint crash, int expectedDuplicates) throws Exception {
+    private void diesAndIsStartedAgain(CrashPoint crash, int expectedDuplicates) throws Exception {
         try (TestApplication app = start()) {
             for (int i = 0; i < 15; i++) {
                 app.send(this.topic, "id-" + i, "effect-" + i);
             }
         }
-        Process process = launch(listener, crash);
+        Process process = launch(CrashingApplication.Listener.class, crash);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
-        try (TestApplication app = start(listener, Outcomes.class)) {
+        try (TestApplication app = start(CrashingApplication.Listener.class, Outcomes.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).counts()).hasSize(15).allSatisfy((name, count) -> assertThat(count)
                     .isOne());
