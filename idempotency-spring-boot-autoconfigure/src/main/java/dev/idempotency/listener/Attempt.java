@@ -2,7 +2,6 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.TransactionLostException;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.listener.Admission.Candidate;
@@ -114,31 +113,19 @@ final class Attempt implements ListenerTransaction.Work {
             throw ex;
         }
         if (!isToBeUndone()) {
-            requireClaims(ids);
             recordSuccess();
+            guardClaims(ids);
         }
         return result;
     }
 
-    /** The database may have undone the claims, and will not say so when asked to commit; all of them, or none. */
-    private void requireClaims(List<@Nullable MessageId> ids) {
+    private void guardClaims(List<@Nullable MessageId> ids) {
         for (MessageId id : ids) {
             if (id != null) {
-                if (!this.definition.store().holds(id)) {
-                    throw lost(id);
-                }
+                ClaimGuard.stand(this.definition.store(), id);
                 return;
             }
         }
-    }
-
-    private static TransactionLostException lost(MessageId id) {
-        return new TransactionLostException(
-                ("The database has given up the transaction of message '%s' of consumer '%s': one of the listener's"
-                                + " statements failed, and the error was caught. Nothing was committed, and the message"
-                                + " comes again. Let the error reach the listener's caller, or keep the statement in a"
-                                + " transaction of its own (REQUIRES_NEW, or NESTED for a savepoint).")
-                        .formatted(id.value(), id.consumer()));
     }
 
     private Admission claim() {

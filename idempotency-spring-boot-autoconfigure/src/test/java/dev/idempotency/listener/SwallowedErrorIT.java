@@ -13,6 +13,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** After an error PostgreSQL commits nothing, and its driver does not say so. */
 class SwallowedErrorIT extends OneBatchTest {
@@ -23,7 +25,7 @@ class SwallowedErrorIT extends OneBatchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {OfRecords.class, OfBatches.class, OfPolls.class})
+    @ValueSource(classes = {OfRecords.class, OfBatches.class, OfPolls.class, BeforeCommit.class})
     void aListenerThatCatchesAnErrorWhichItsTransactionDoesNotSurviveHasFailed(Class<?> listener) {
         try (TestApplication app = startWith(List.of(), listener, "1:a", "2:swallows", "3:c")) {
             app.awaitCaughtUp(this.group, this.topic);
@@ -51,11 +53,15 @@ class SwallowedErrorIT extends OneBatchTest {
         final void process(String payload) {
             this.effects.happen(payload);
             if (payload.equals("swallows")) {
-                try {
-                    this.jdbc.update("insert into sole (id) values (1)");
-                } catch (DuplicateKeyException ex) {
-                    // It is there, so all seems well.
-                }
+                swallowError();
+            }
+        }
+
+        void swallowError() {
+            try {
+                this.jdbc.update("insert into sole (id) values (1)");
+            } catch (DuplicateKeyException ex) {
+                // It is there, so all seems well.
             }
         }
     }
@@ -98,6 +104,25 @@ class SwallowedErrorIT extends OneBatchTest {
         @IdempotentListener(transactionPerPoll = true)
         void on(String payload) {
             process(payload);
+        }
+    }
+
+    /** As a {@code @TransactionalEventListener} does in that phase. */
+    static class BeforeCommit extends OfRecords {
+
+        BeforeCommit(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @Override
+        void swallowError() {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    BeforeCommit.super.swallowError();
+                }
+            });
         }
     }
 }
