@@ -4,18 +4,24 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 
-/** A failure of a batch that tells which of its records failed. */
-final class NamedFailure {
+/** A failure of a batch that tells which of its records failed, found as error handlers do: anywhere among the causes. */
+public final class NamedFailure {
 
     private NamedFailure() {}
 
-    /** The record that failed, or {@code null} if it is not told. */
-    static @Nullable ConsumerRecord<?, ?> recordOf(Throwable failure) {
+    /** What tells it, or {@code null}. */
+    public static @Nullable BatchListenerFailedException in(@Nullable Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof BatchListenerFailedException failed) {
-                return failed.getRecord();
+                return failed;
             }
         }
         return null;
+    }
+
+    /** The record that failed, or {@code null} if it is not told. */
+    static @Nullable ConsumerRecord<?, ?> recordOf(Throwable failure) {
+        BatchListenerFailedException named = in(failure);
+        return (named != null) ? named.getRecord() : null;
     }
 }

@@ -113,7 +113,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             try {
                 ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
                         thrown, data, consumer, container, retry(invokeListener, data.count()));
-                this.suspension.observer().retried(remaining.count());
+                this.suspension.observer().retried(comingAgain(thrown, remaining));
                 return remaining;
             } catch (OutageDuringRetry outage) {
                 failure = outage.failure;
@@ -121,6 +121,18 @@ final class OutageErrorHandler implements CommonErrorHandler {
         }
         this.suspension.suspend(failure, first(data), data.count(), container);
         return (ConsumerRecords<K, V>) data;
+    }
+
+    /** The same, of those that the container keeps and delivers again. */
+    private static int comingAgain(Exception failure, ConsumerRecords<?, ?> remaining) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named == null) {
+            return remaining.count();
+        }
+        return remaining.records(new TopicPartition(named.topic(), named.partition())).stream()
+                        .anyMatch(record -> record.offset() == named.offset())
+                ? 1
+                : 0;
     }
 
     private static ConsumerRecord<?, ?> first(ConsumerRecords<?, ?> data) {

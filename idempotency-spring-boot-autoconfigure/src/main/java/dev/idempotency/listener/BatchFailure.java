@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.BatchRolledBackException;
+import dev.idempotency.failure.NamedFailure;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -14,15 +15,10 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
  */
 record BatchFailure(int position, BatchListenerFailedException exception) {
 
-    /** Finds the failure as error handlers do: anywhere among the causes. */
     static @Nullable BatchFailure in(
             @Nullable Throwable thrown, List<? extends ConsumerRecord<?, ?>> records, int[] positions) {
-        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof BatchListenerFailedException failed) {
-                return new BatchFailure(position(failed, records, positions), failed);
-            }
-        }
-        return null;
+        BatchListenerFailedException failed = NamedFailure.in(thrown);
+        return (failed != null) ? new BatchFailure(position(failed, records, positions), failed) : null;
     }
 
     private static int position(

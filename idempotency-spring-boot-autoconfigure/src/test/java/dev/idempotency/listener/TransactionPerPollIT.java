@@ -19,12 +19,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.backoff.FixedBackOff;
 
 class TransactionPerPollIT extends OneBatchTest {
 
@@ -92,6 +95,17 @@ class TransactionPerPollIT extends OneBatchTest {
             assertThat(app.bean(Failures.class).recovered())
                     .extracting(ConsumerRecord::value)
                     .isEqualTo(List.of("fails"));
+        }
+    }
+
+    @Test
+    void soIsOneThatKeepsWhatRemainsOfThePoll() {
+        try (TestApplication app = startWith(OneByOneKeptInMemory.class, "1:a", "2:fails", "3:c", "4:d")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c", "d");
+            assertThat(app.bean(Outcomes.class).retried)
+                    .as("two retries of the one that fails")
+                    .hasValue(2);
         }
     }
 
@@ -262,6 +276,17 @@ class TransactionPerPollIT extends OneBatchTest {
 
     @Import({OneByOne.class, Failures.class})
     static class OneByOneWithErrorHandler {}
+
+    @Import(OneByOne.class)
+    static class OneByOneKeptInMemory {
+
+        @Bean
+        static CommonErrorHandler keepingInMemory() {
+            DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 2));
+            handler.setSeekAfterError(false);
+            return handler;
+        }
+    }
 
     @Import(Effects.class)
     static class Numbers {
