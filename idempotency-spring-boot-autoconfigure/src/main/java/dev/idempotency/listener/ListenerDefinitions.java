@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.MessageId;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.ExpressionKeySource;
@@ -18,7 +17,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -46,14 +44,17 @@ public final class ListenerDefinitions {
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
+    private final AnnotationTexts texts;
+    private final ConsumerNames names;
     private final ListenerTransactions transactions;
-    private final Map<String, String> groupsByMainListener = new ConcurrentHashMap<>();
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
 
     public ListenerDefinitions(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.beanFactory = beanFactory;
         this.defaults = defaults;
+        this.texts = new AnnotationTexts(beanFactory);
+        this.names = new ConsumerNames(this.texts);
         this.transactions = new ListenerTransactions(beanFactory);
     }
 
@@ -95,11 +96,11 @@ public final class ListenerDefinitions {
             AnnotatedElement element,
             AbstractMessageListenerContainer<?, ?> container) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
-        String listener = listenerName(method, targetClass, element);
+        String listener = ConsumerNames.ofListener(method, targetClass, element);
         ListenerFaults faults = new ListenerFaults();
-        String consumer = faults.collect(listener, () -> consumerName(annotation, listener, container));
+        String consumer = faults.collect(listener, () -> this.names.of(annotation, listener, container));
         ListenerArguments arguments = new ListenerArguments(method);
-        String expression = faults.collect("", () -> resolve(annotation.key(), Kind.KEY_EXPRESSION));
+        String expression = faults.collect("", () -> this.texts.resolve(annotation.key(), Kind.KEY_EXPRESSION));
         boolean transactionPerPoll = annotation.transactionPerPoll() && PollTransactions.areOf(container);
         KeySource keys = faults.collect(
                 KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, arguments, transactionPerPoll));
@@ -109,7 +110,7 @@ public final class ListenerDefinitions {
         PlatformTransactionManager manager = faults.<@Nullable PlatformTransactionManager>collect(
                 null,
                 () -> this.transactions.managerFor(
-                        attribute, resolve(annotation.transactionManager(), Kind.TRANSACTION_MANAGER)));
+                        attribute, this.texts.resolve(annotation.transactionManager(), Kind.TRANSACTION_MANAGER)));
         if (transactionPerPoll) {
             faults.addAll(PollTransactions.faultsOf(method, targetClass, element, attribute, container));
         }
@@ -176,7 +177,7 @@ public final class ListenerDefinitions {
     }
 
     private Duration retention(IdempotentListener annotation) {
-        String retention = resolve(annotation.retention(), Kind.RETENTION);
+        String retention = this.texts.resolve(annotation.retention(), Kind.RETENTION);
         try {
             return StringUtils.hasText(retention)
                     ? DurationFormatterUtils.detectAndParse(retention)
@@ -202,37 +203,6 @@ public final class ListenerDefinitions {
             }
         }
         return retention;
-    }
-
-    /** All handlers of a class are one listener: which one is called depends on the payload, not on the message. */
-    private static String listenerName(Method method, Class<?> targetClass, AnnotatedElement element) {
-        String type = targetClass.getSimpleName();
-        return (element instanceof Method) ? type + "." + method.getName() : type;
-    }
-
-    private String consumerName(
-            IdempotentListener annotation, String listener, AbstractMessageListenerContainer<?, ?> container) {
-        String named = resolve(annotation.consumer(), Kind.CONSUMER_NAME);
-        String consumer = StringUtils.hasText(named) ? named : group(container) + "/" + listener;
-        if (consumer.length() > MessageId.MAX_CONSUMER_LENGTH) {
-            throw ListenerFaults.found(
-                    Kind.CONSUMER_NAME,
-                    "The consumer name '%s' has %d characters, but at most %d fit."
-                            .formatted(consumer, consumer.length(), MessageId.MAX_CONSUMER_LENGTH),
-                    "Name a shorter one in @IdempotentListener(consumer = …).");
-        }
-        return consumer;
-    }
-
-    /** Retry topics have groups of their own, but they are consumed for the same consumer: the main listener's counts. */
-    private String group(AbstractMessageListenerContainer<?, ?> container) {
-        String group = Objects.requireNonNullElse(container.getGroupId(), "-");
-        String listenerId = Objects.requireNonNullElse(container.getListenerId(), "");
-        if (container.getMainListenerId() == null) {
-            this.groupsByMainListener.put(listenerId, group);
-            return group;
-        }
-        return this.groupsByMainListener.getOrDefault(container.getMainListenerId(), group);
     }
 
     private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord) {
@@ -269,15 +239,5 @@ public final class ListenerDefinitions {
                         .map(TopicPartitionOffset::getTopic)
                         .distinct()
                         .toList();
-    }
-
-    private String resolve(String value, Kind kind) {
-        try {
-            String resolved = this.beanFactory.resolveEmbeddedValue(value);
-            return (resolved != null) ? resolved : "";
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFaults.found(
-                    kind, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
-        }
     }
 }
