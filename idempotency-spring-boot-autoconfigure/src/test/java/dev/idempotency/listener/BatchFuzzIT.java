@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +22,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -113,8 +113,8 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class Automatic extends RandomlyFailing {
 
-        Automatic(Effects effects, JdbcTemplate jdbc) {
-            super(effects, jdbc);
+        Automatic(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -126,8 +126,8 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class Manual extends RandomlyFailing {
 
-        Manual(Effects effects, JdbcTemplate jdbc) {
-            super(effects, jdbc);
+        Manual(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -145,8 +145,8 @@ class BatchFuzzIT extends ApplicationTest {
     /** In one transaction a poll. */
     static class OneByOne extends RandomlyFailing {
 
-        OneByOne(Effects effects, JdbcTemplate jdbc) {
-            super(effects, jdbc);
+        OneByOne(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -162,18 +162,16 @@ class BatchFuzzIT extends ApplicationTest {
         }
     }
 
-    @Import(Effects.class)
+    @Import({Effects.class, BrokenCommits.class})
     abstract static class RandomlyFailing {
 
         private final Effects effects;
-        private final JdbcTemplate jdbc;
+        private final BrokenCommits commits;
         private final Random random = new Random(7);
 
-        RandomlyFailing(Effects effects, JdbcTemplate jdbc) {
+        RandomlyFailing(Effects effects, BrokenCommits commits) {
             this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
-            jdbc.update("insert into once (id) values (1)");
+            this.commits = commits;
         }
 
         boolean oneIn(int many) {
@@ -210,9 +208,8 @@ class BatchFuzzIT extends ApplicationTest {
             }
         }
 
-        /** Violates a deferred constraint. */
         void failAtCommit() {
-            this.jdbc.update("insert into once (id) values (1)");
+            this.commits.breakCommit();
         }
     }
 }

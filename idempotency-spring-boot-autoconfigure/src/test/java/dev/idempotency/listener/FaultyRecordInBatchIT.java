@@ -3,12 +3,12 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 
@@ -32,17 +32,15 @@ class FaultyRecordInBatchIT extends OneBatchTest {
         }
     }
 
-    @Import(Effects.class)
+    @Import({Effects.class, BrokenCommits.class})
     static class BreaksCommits {
 
         private final Effects effects;
-        private final JdbcTemplate jdbc;
+        private final BrokenCommits commits;
 
-        BreaksCommits(Effects effects, JdbcTemplate jdbc) {
+        BreaksCommits(Effects effects, BrokenCommits commits) {
             this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
-            jdbc.update("insert into once (id) values (1)");
+            this.commits = commits;
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -51,7 +49,7 @@ class FaultyRecordInBatchIT extends OneBatchTest {
             for (int i = 0; i < payloads.size(); i++) {
                 this.effects.happen(payloads.get(i));
                 if (payloads.get(i).equals("breaks")) {
-                    this.jdbc.update("insert into once (id) values (1)");
+                    this.commits.breakCommit();
                 }
                 if (payloads.get(i).equals("fails")) {
                     throw new BatchListenerFailedException("fails", i);

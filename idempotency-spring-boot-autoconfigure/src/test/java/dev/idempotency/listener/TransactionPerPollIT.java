@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
@@ -17,7 +18,6 @@ import org.apache.kafka.common.serialization.IntegerDeserializer;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
@@ -139,16 +139,16 @@ class TransactionPerPollIT extends OneBatchTest {
 
     @Test
     void whenTheCommitFailsAllAreProcessedOnceNevertheless() {
-        try (TestApplication app = startWith(CommitFailsOnce.class, "1:a", "2:b", "3:c")) {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", "2:breaks once", "3:c")) {
             app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c");
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "breaks once", "c");
             assertThat(deadLetters()).isEmpty();
         }
     }
 
     @Test
     void aCommitThatFailsForGoodIsBlamedOnTheRecordThatMakesItFail() {
-        try (TestApplication app = startWith(BreaksCommits.class, "1:a", "2:breaks", "3:fails", "4:d")) {
+        try (TestApplication app = startWith(OneByOne.class, "1:a", "2:breaks", "3:fails", "4:d")) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "d");
             assertThat(deadLetters()).containsExactly("breaks", "fails");
@@ -157,7 +157,7 @@ class TransactionPerPollIT extends OneBatchTest {
 
     @Test
     void soItIsWithAnErrorHandlerOfTheApplication() {
-        try (TestApplication app = startWith(BreaksCommitsWithErrorHandler.class, "1:a", "2:breaks", "3:c")) {
+        try (TestApplication app = startWith(OneByOneWithErrorHandler.class, "1:a", "2:breaks", "3:c")) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
             assertThat(app.bean(Failures.class).recovered())
@@ -249,14 +249,18 @@ class TransactionPerPollIT extends OneBatchTest {
         }
     }
 
-    @Import({Effects.class, Outcomes.class})
+    /** Its payloads say what happens. */
+    @Import({Effects.class, Outcomes.class, BrokenCommits.class})
     static class OneByOne {
 
         private final List<String> calls = new CopyOnWriteArrayList<>();
         private final Effects effects;
+        private final BrokenCommits commits;
+        private boolean broken;
 
-        OneByOne(Effects effects) {
+        OneByOne(Effects effects, BrokenCommits commits) {
             this.effects = effects;
+            this.commits = commits;
         }
 
         List<String> calls() {
@@ -270,6 +274,10 @@ class TransactionPerPollIT extends OneBatchTest {
             this.effects.happen(payload);
             if (payload.startsWith("fails")) {
                 throw new IllegalStateException(payload);
+            }
+            if (payload.equals("breaks") || (payload.equals("breaks once") && !this.broken)) {
+                this.broken = true;
+                this.commits.breakCommit();
             }
         }
     }
@@ -319,60 +327,6 @@ class TransactionPerPollIT extends OneBatchTest {
             this.effects.happen(payload);
         }
     }
-
-    @Import(Effects.class)
-    static class CommitFailsOnce {
-
-        private final Effects effects;
-        private final JdbcTemplate jdbc;
-        private boolean failed;
-
-        CommitFailsOnce(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
-            jdbc.update("insert into once (id) values (1)");
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
-        void on(String payload) {
-            this.effects.happen(payload);
-            if (payload.equals("b") && !this.failed) {
-                this.failed = true;
-                this.jdbc.update("insert into once (id) values (1)");
-            }
-        }
-    }
-
-    @Import(Effects.class)
-    static class BreaksCommits {
-
-        private final Effects effects;
-        private final JdbcTemplate jdbc;
-
-        BreaksCommits(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
-            jdbc.update("insert into once (id) values (1)");
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
-        void on(String payload) {
-            this.effects.happen(payload);
-            if (payload.equals("breaks")) {
-                this.jdbc.update("insert into once (id) values (1)");
-            }
-            if (payload.equals("fails")) {
-                throw new IllegalStateException(payload);
-            }
-        }
-    }
-
-    @Import({BreaksCommits.class, Failures.class})
-    static class BreaksCommitsWithErrorHandler {}
 
     @Import(Effects.class)
     static class Slow {
@@ -442,20 +396,8 @@ class TransactionPerPollIT extends OneBatchTest {
         }
     }
 
-    @Import(Effects.class)
+    @Import(OneByOne.class)
     static class Filtered {
-
-        private final Effects effects;
-
-        Filtered(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
-        void on(String payload) {
-            this.effects.happen(payload);
-        }
 
         @Bean
         static RecordFilterStrategy<Object, Object> dropping() {
