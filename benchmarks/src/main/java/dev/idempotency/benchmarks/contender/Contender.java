@@ -1,5 +1,6 @@
 package dev.idempotency.benchmarks.contender;
 
+import java.util.Collection;
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -21,6 +22,14 @@ public record Contender(String name, String listener, boolean deduplicates, Stri
 
     static Contender deduplicating(String name, String listener, String memory, Class<?>... classes) {
         return new Contender(name, listener, true, memory, List.of(classes));
+    }
+
+    /** What an application needs for several of them. */
+    public static List<Class<?>> classesOf(Collection<Contender> contenders) {
+        return contenders.stream()
+                .<Class<?>>flatMap(contender -> contender.classes().stream())
+                .distinct()
+                .toList();
     }
 
     /** Makes what it did in earlier rounds undone, and what it remembers forgotten. */

@@ -21,15 +21,16 @@ public final class BatchListeners implements Scenario {
                 .toList();
         int messages = setting.sizes().batchMessages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            Standings standings = Contest.ofNewMessages(application, contenders, setting.sizes(), messages);
+                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
+            ComparedRates compared =
+                    ContenderComparison.ofNewMessages(application, contenders, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
             pairs.forEach((raw, idempotent) -> {
-                rows.add(standings.row(raw.name(), raw.name()));
-                rows.add(standings.row(idempotent.name(), raw.name()));
+                rows.add(compared.row(raw.name(), raw.name()));
+                rows.add(compared.row(idempotent.name(), raw.name()));
             });
             return new ResultTable(
-                    "Batch listeners", setting.describeRounds(messages), Standings.COLUMNS, rows, standings.rates());
+                    "Batch listeners", setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates());
         }
     }
 }

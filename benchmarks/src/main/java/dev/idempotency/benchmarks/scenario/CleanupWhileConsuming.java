@@ -1,5 +1,6 @@
 package dev.idempotency.benchmarks.scenario;
 
+import dev.idempotency.benchmarks.contender.Contender;
 import dev.idempotency.benchmarks.contender.RecordContenders;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
@@ -46,7 +47,7 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
                 setting.database(),
-                Contenders.classes(RecordContenders.ours()),
+                Contender.classesOf(RecordContenders.ours()),
                 "idempotency.cleanup.rows-per-run=" + ROWS_PER_RUN)) {
             JdbcTemplate jdbc = application.jdbc();
             RecordContenders.IDEMPOTENT.forgetAll(jdbc);
@@ -69,8 +70,8 @@ public final class CleanupWhileConsuming implements Scenario {
             Map<String, List<Double>> rates = new LinkedHashMap<>();
             rates.put(UNDISTURBED, undisturbed);
             rates.put(DISTURBED, disturbed);
-            Standings standings = new Standings(rates, Map.of());
-            List<List<Cell>> rows = new ArrayList<>(standings.rowsComparedWith(UNDISTURBED));
+            ComparedRates compared = new ComparedRates(rates, Map.of());
+            List<List<Cell>> rows = new ArrayList<>(compared.rowsComparedWith(UNDISTURBED));
             rows.add(List.of(
                     Cell.of("rows removed, of %,d".formatted(sizes.cleanupRows())),
                     Cell.none(),
@@ -81,7 +82,7 @@ public final class CleanupWhileConsuming implements Scenario {
                     setting.describe(
                             "%,d messages a turn; the cleanup, in transactions of 1 000 rows, worked in %d of %d"
                                     .formatted(messages, disturbed.size(), 2 * disturbed.size())),
-                    Standings.COLUMNS,
+                    ComparedRates.COLUMNS,
                     rows,
                     rates);
         }

@@ -21,14 +21,14 @@ public final class DuplicatesOnly implements Scenario {
         Sizes sizes = setting.sizes().shorter();
         int messages = sizes.messages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            Standings standings = Contest.ofDuplicates(application, contenders, sizes, messages);
+                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
+            ComparedRates compared = ContenderComparison.ofDuplicates(application, contenders, sizes, messages);
             return new ResultTable(
                     "Duplicates only, after a rewind",
                     new Setting(setting.durability(), setting.database(), sizes).describeRounds(messages),
-                    Standings.COLUMNS,
-                    standings.rowsComparedWith(RecordContenders.RAW.name()),
-                    standings.rates());
+                    ComparedRates.COLUMNS,
+                    compared.rowsComparedWith(RecordContenders.RAW.name()),
+                    compared.rates());
         }
     }
 }

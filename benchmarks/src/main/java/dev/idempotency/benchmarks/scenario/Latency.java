@@ -23,7 +23,7 @@ public final class Latency implements Scenario {
     public ResultTable measure(Setting setting) {
         Sizes sizes = setting.sizes();
         int messages = sizes.perSecond() * sizes.rateSeconds();
-        List<Class<?>> classes = new ArrayList<>(Contenders.classes(RecordContenders.ours()));
+        List<Class<?>> classes = new ArrayList<>(Contender.classesOf(RecordContenders.ours()));
         classes.add(ClaimTimes.class);
         Map<String, List<Double>> samples = new LinkedHashMap<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(setting.database(), classes)) {

@@ -14,14 +14,15 @@ public final class RecordListeners implements Scenario {
         List<Contender> contenders = RecordContenders.all();
         int messages = setting.sizes().messages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contenders.classes(contenders))) {
-            Standings standings = Contest.ofNewMessages(application, contenders, setting.sizes(), messages);
+                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
+            ComparedRates compared =
+                    ContenderComparison.ofNewMessages(application, contenders, setting.sizes(), messages);
             return new ResultTable(
                     "Record listeners",
                     setting.describeRounds(messages),
-                    Standings.COLUMNS,
-                    standings.rowsComparedWith(RecordContenders.RAW.name()),
-                    standings.rates());
+                    ComparedRates.COLUMNS,
+                    compared.rowsComparedWith(RecordContenders.RAW.name()),
+                    compared.rates());
         }
     }
 }

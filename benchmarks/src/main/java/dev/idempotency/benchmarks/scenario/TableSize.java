@@ -19,29 +19,29 @@ public final class TableSize implements Scenario {
         int messages = sizes.messages();
         int supply = sizes.supply(messages) * sizes.tableRows().size();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contenders.classes(RecordContenders.ours()))) {
+                BenchmarkApplication.start(setting.database(), Contender.classesOf(RecordContenders.ours()))) {
             FilledTables tables = new FilledTables(application.jdbc());
             sizes.tableRows().forEach(rows -> tables.fill(rows, idempotent.listener()));
             RecordContenders.ours().forEach(contender -> contender.forgetAll(application.jdbc()));
             application.publish(supply);
             try (Turns turns = application.takeTurns(List.of(raw.listener(), idempotent.listener()), supply)) {
-                List<Lane> lanes = new ArrayList<>();
-                lanes.add(new Lane(
+                List<Variant> variants = new ArrayList<>();
+                variants.add(new Variant(
                         raw.name(), () -> turns.give(raw.listener(), messages).recordsPerSecond()));
                 for (int rows : sizes.tableRows()) {
-                    lanes.add(new Lane(
+                    variants.add(new Variant(
                             "`@IdempotentListener`, %,d rows before".formatted(rows),
                             () -> tables.with(rows, () -> turns.give(idempotent.listener(), messages)
                                     .recordsPerSecond())));
                 }
-                Standings standings = Race.run(lanes, sizes, () -> {});
+                ComparedRates compared = RoundRobin.run(variants, sizes, () -> {});
                 idempotent.checkEffects(application.jdbc(), turns.total(idempotent.listener()));
                 return new ResultTable(
                         "Rows in the table before the run",
                         setting.describeRounds(messages),
-                        Standings.COLUMNS,
-                        standings.rowsComparedWith(raw.name()),
-                        standings.rates());
+                        ComparedRates.COLUMNS,
+                        compared.rowsComparedWith(raw.name()),
+                        compared.rates());
             } finally {
                 tables.drop(sizes.tableRows());
             }

@@ -109,7 +109,7 @@ public final class BenchmarkApplication implements AutoCloseable {
             moveTo(listener, offset);
             containers.put(listener, container(listener));
         }
-        return new Turns(containers, bean(Tracks.class));
+        return new Turns(containers, bean(DeliveryGateInterceptor.class));
     }
 
     private void moveTo(String listener, long offset) {
@@ -155,8 +155,8 @@ public final class BenchmarkApplication implements AutoCloseable {
     static class AutoConfigured {
 
         @Bean
-        Tracks tracks() {
-            return new Tracks();
+        DeliveryGateInterceptor deliveryGateInterceptor() {
+            return new DeliveryGateInterceptor();
         }
 
         /** A contender that fails is not retried: its measurement would mean nothing. */

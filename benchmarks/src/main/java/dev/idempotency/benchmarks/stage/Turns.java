@@ -15,32 +15,32 @@ public final class Turns implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private final Map<String, MessageListenerContainer> containers;
-    private final Map<String, Track> tracks = new LinkedHashMap<>();
+    private final Map<String, DeliveryGate> gates = new LinkedHashMap<>();
 
     /** Starts the containers, by the ids of their listeners. */
-    Turns(Map<String, MessageListenerContainer> containers, Tracks tracks) {
+    Turns(Map<String, MessageListenerContainer> containers, DeliveryGateInterceptor gates) {
         this.containers = containers;
-        containers.keySet().forEach(listener -> this.tracks.put(listener, tracks.open(listener)));
+        containers.keySet().forEach(listener -> this.gates.put(listener, gates.open(listener)));
         containers.values().forEach(MessageListenerContainer::start);
     }
 
     /** Lets a listener run for so many records, or some more at the end of a batch. */
     public Measurement give(String listener, int records) {
-        return track(listener).run(records, PATIENCE);
+        return gate(listener).run(records, PATIENCE);
     }
 
     /** How many records a listener has had in all its turns. */
     public int total(String listener) {
-        return track(listener).total();
+        return gate(listener).total();
     }
 
-    private Track track(String listener) {
-        return Objects.requireNonNull(this.tracks.get(listener), () -> "The listener " + listener + " is not here");
+    private DeliveryGate gate(String listener) {
+        return Objects.requireNonNull(this.gates.get(listener), () -> "The listener " + listener + " is not here");
     }
 
     @Override
     public void close() {
-        this.tracks.values().forEach(Track::close);
+        this.gates.values().forEach(DeliveryGate::close);
         this.containers.values().forEach(MessageListenerContainer::stop);
     }
 }

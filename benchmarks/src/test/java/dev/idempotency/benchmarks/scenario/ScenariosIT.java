@@ -35,7 +35,7 @@ class ScenariosIT {
         ResultTable table = scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
         assertThat(table.samples())
                 .hasSizeGreaterThan(1)
-                .allSatisfy(
-                        (lane, rates) -> assertThat(rates).as(lane).isNotEmpty().allMatch(rate -> rate > 0));
+                .allSatisfy((variant, rates) ->
+                        assertThat(rates).as(variant).isNotEmpty().allMatch(rate -> rate > 0));
     }
 }

@@ -7,22 +7,22 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class StandingsTests {
+class ComparedRatesTests {
 
     @Test
     void ratiosAreTakenWithinARoundSoThatASlowRoundCountsForNobody() {
-        Standings standings = new Standings(
+        ComparedRates compared = new ComparedRates(
                 Map.of("raw", List.of(100.0, 10.0, 1000.0), "other", List.of(50.0, 8.0, 900.0)), Map.of());
-        assertThat(standings.row("other", "raw"))
+        assertThat(compared.row("other", "raw"))
                 .extracting(Cell::text)
                 .containsExactly("other", "0.80", "0.50 – 0.90", "50");
     }
 
     @Test
     void whoFailedSaysWhyAndHasNoRatio() {
-        Standings standings =
-                new Standings(Map.of("raw", List.of(1.0), "other", List.of()), Map.of("other", "no such table"));
-        assertThat(standings.row("other", "raw"))
+        ComparedRates compared =
+                new ComparedRates(Map.of("raw", List.of(1.0), "other", List.of()), Map.of("other", "no such table"));
+        assertThat(compared.row("other", "raw"))
                 .extracting(Cell::text)
                 .containsExactly("other", "fails", "no such table", "–");
     }

@@ -4,14 +4,14 @@ package dev.idempotency.benchmarks.scenario;
  * One of several measurements that take turns.
  *
  * @param name what it is called in the table
- * @param heat measures once
+ * @param sample measures once
  */
-record Lane(String name, Heat heat) {
+record Variant(String name, Sample sample) {
 
     /** Measures once, in records a second. */
     @FunctionalInterface
-    interface Heat {
+    interface Sample {
 
-        double run();
+        double take();
     }
 }

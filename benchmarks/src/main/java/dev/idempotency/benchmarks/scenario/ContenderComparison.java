@@ -9,7 +9,7 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Contenders that take turns at the same messages, and whose effects are counted and checked after each round. */
-final class Contest implements AutoCloseable {
+final class ContenderComparison implements AutoCloseable {
 
     private final JdbcTemplate jdbc;
     private final List<Contender> contenders;
@@ -17,7 +17,8 @@ final class Contest implements AutoCloseable {
     private final boolean duplicates;
     private final Map<Contender, Integer> checked = new HashMap<>();
 
-    private Contest(BenchmarkApplication application, List<Contender> contenders, int supply, boolean duplicates) {
+    private ContenderComparison(
+            BenchmarkApplication application, List<Contender> contenders, int supply, boolean duplicates) {
         this.jdbc = application.jdbc();
         this.contenders = contenders;
         this.duplicates = duplicates;
@@ -26,37 +27,38 @@ final class Contest implements AutoCloseable {
     }
 
     /** With messages that no contender has seen; each has so many a turn. */
-    static Standings ofNewMessages(
+    static ComparedRates ofNewMessages(
             BenchmarkApplication application, List<Contender> contenders, Sizes sizes, int messages) {
         contenders.forEach(contender -> contender.forgetAll(application.jdbc()));
         application.publish(sizes.supply(messages));
-        try (Contest contest = new Contest(application, contenders, sizes.supply(messages), false)) {
-            return contest.race(sizes, messages);
+        try (ContenderComparison comparison =
+                new ContenderComparison(application, contenders, sizes.supply(messages), false)) {
+            return comparison.compare(sizes, messages);
         }
     }
 
     /** With messages that all contenders have had before; each has so many a turn. */
-    static Standings ofDuplicates(
+    static ComparedRates ofDuplicates(
             BenchmarkApplication application, List<Contender> contenders, Sizes sizes, int messages) {
         int supply = sizes.supply(messages);
         contenders.forEach(contender -> contender.forgetAll(application.jdbc()));
         application.publish(supply);
-        try (Contest first = new Contest(application, contenders, supply, false)) {
+        try (ContenderComparison first = new ContenderComparison(application, contenders, supply, false)) {
             contenders.forEach(contender -> first.turns.give(contender.listener(), supply - Sizes.LEFT_OVER));
             first.check();
         }
-        try (Contest again = new Contest(application, contenders, supply, true)) {
-            return again.race(sizes, messages);
+        try (ContenderComparison again = new ContenderComparison(application, contenders, supply, true)) {
+            return again.compare(sizes, messages);
         }
     }
 
-    private Standings race(Sizes sizes, int messages) {
-        List<Lane> lanes = this.contenders.stream()
-                .map(contender -> new Lane(
+    private ComparedRates compare(Sizes sizes, int messages) {
+        List<Variant> variants = this.contenders.stream()
+                .map(contender -> new Variant(
                         contender.name(),
                         () -> this.turns.give(contender.listener(), messages).recordsPerSecond()))
                 .toList();
-        return Race.run(lanes, sizes, this::check);
+        return RoundRobin.run(variants, sizes, this::check);
     }
 
     private void check() {

@@ -8,38 +8,40 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a race went.
+ * Rates that were measured in turns, to be compared with each other.
  *
- * @param rates records a second in each round, by lane
- * @param failures why a lane is out
+ * @param rates records a second in each round, by variant
+ * @param failures why a variant is out
  */
-record Standings(Map<String, List<Double>> rates, Map<String, String> failures) {
+record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failures) {
 
     static final List<String> COLUMNS = List.of("", "ratio (median)", "95 % confidence", "records/s (median)");
 
-    /** The rows of lanes that are all compared with the same one. */
+    /** The rows of variants that are all compared with the same one. */
     List<List<Cell>> rowsComparedWith(String baseline) {
-        return this.rates.keySet().stream().map(lane -> row(lane, baseline)).toList();
+        return this.rates.keySet().stream()
+                .map(variant -> row(variant, baseline))
+                .toList();
     }
 
     /** A row under {@link #COLUMNS}. */
-    List<Cell> row(String lane, String baseline) {
-        String failure = this.failures.get(lane);
+    List<Cell> row(String variant, String baseline) {
+        String failure = this.failures.get(variant);
         if (failure != null) {
-            return List.of(Cell.of(lane), Cell.of("fails"), Cell.of(failure.replace('|', '/')), Cell.none());
+            return List.of(Cell.of(variant), Cell.of("fails"), Cell.of(failure.replace('|', '/')), Cell.none());
         }
-        Spread ratio = ratio(lane, baseline);
-        Spread rate = Spread.of(rates(lane));
+        Spread ratio = ratio(variant, baseline);
+        Spread rate = Spread.of(rates(variant));
         return List.of(
-                Cell.of(lane),
+                Cell.of(variant),
                 (ratio != null) ? Cell.median(ratio, 2) : Cell.none(),
                 (ratio != null) ? Cell.range(ratio, 2) : Cell.none(),
                 Cell.median(rate, 0));
     }
 
     /** Ratios within each round; {@code null} if the baseline is out. */
-    private @Nullable Spread ratio(String lane, String baseline) {
-        List<Double> own = rates(lane);
+    private @Nullable Spread ratio(String variant, String baseline) {
+        List<Double> own = rates(variant);
         List<Double> others = rates(baseline);
         if (others.isEmpty()) {
             return null;
@@ -51,7 +53,7 @@ record Standings(Map<String, List<Double>> rates, Map<String, String> failures) 
         return Spread.ofMedian(ratios);
     }
 
-    private List<Double> rates(String lane) {
-        return this.rates.getOrDefault(lane, List.of());
+    private List<Double> rates(String variant) {
+        return this.rates.getOrDefault(variant, List.of());
     }
 }

@@ -8,13 +8,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where one listener runs, and waits when it is not its turn.
+ * Lets the deliveries of one listener through when it is its turn, and makes them wait when it is not.
  *
  * <p>The listener's thread waits with a delivery in its hands until it is given a turn of so many records. Its turn
  * lasts from there to the next delivery after as many, so that the polls and offset commits that came with the records
  * are part of it. It does not end within a batch, and so may have some more.
  */
-final class Track {
+final class DeliveryGate {
 
     private final String listener;
     private final BlockingQueue<Turn> turns = new ArrayBlockingQueue<>(1);
@@ -25,7 +25,7 @@ final class Track {
     /** Of the listener's thread alone. */
     private @Nullable Turn current;
 
-    Track(String listener) {
+    DeliveryGate(String listener) {
         this.listener = listener;
     }
 

@@ -10,27 +10,27 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 
-/** Stands at every container, the same for all contenders, and leads its deliveries over the listener's track. */
-final class Tracks implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
+/** Stands at every container, the same for all contenders, and leads its deliveries through the gate of its listener. */
+final class DeliveryGateInterceptor implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
 
-    private final Map<String, Track> tracks = new ConcurrentHashMap<>();
-    private final ThreadLocal<@Nullable Track> ofThread = new ThreadLocal<>();
+    private final Map<String, DeliveryGate> gates = new ConcurrentHashMap<>();
+    private final ThreadLocal<@Nullable DeliveryGate> ofThread = new ThreadLocal<>();
 
-    /** Makes a new track for a listener, whose group has the same name. */
-    Track open(String listener) {
-        Track track = new Track(listener);
-        this.tracks.put(listener, track);
-        return track;
+    /** Makes a new gate for a listener, whose group has the same name. */
+    DeliveryGate open(String listener) {
+        DeliveryGate gate = new DeliveryGate(listener);
+        this.gates.put(listener, gate);
+        return gate;
     }
 
-    private Track of(Consumer<?, ?> consumer) {
-        Track track = this.ofThread.get();
-        if (track == null) {
+    private DeliveryGate of(Consumer<?, ?> consumer) {
+        DeliveryGate gate = this.ofThread.get();
+        if (gate == null) {
             String listener = consumer.groupMetadata().groupId();
-            track = Objects.requireNonNull(this.tracks.get(listener), () -> "There is no track for " + listener);
-            this.ofThread.set(track);
+            gate = Objects.requireNonNull(this.gates.get(listener), () -> "There is no gate for " + listener);
+            this.ofThread.set(gate);
         }
-        return track;
+        return gate;
     }
 
     @Override
