@@ -5,7 +5,6 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -24,14 +23,11 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
 /**
- * The packages stand in the order of a message's walk, and each rule is also seen to fail on classes that break it.
- *
- * <p>A package that does not exist yet breaks no rule; a package that the design does not name does.
+ * The packages stand in the order of a message's walk. A package that the design does not name breaks a rule.
  */
 class ArchitectureTests {
 
     private static final String OURS = "dev.idempotency";
-    private static final String WRONG = "dev.idempotency.architecture.wrong";
     private static final List<String> ROOMS = List.of(
             "listener",
             "failure",
@@ -48,7 +44,6 @@ class ArchitectureTests {
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location -> !location.contains("/dev/idempotency/testing/"))
             .importPackages(OURS);
-    private static final JavaClasses WRONG_CLASSES = new ClassFileImporter().importPackages(WRONG);
 
     @Test
     void packagesDoNotFormCycles() {
@@ -56,35 +51,13 @@ class ArchitectureTests {
     }
 
     @Test
-    void aCycleOfPackagesIsSeen() {
-        assertThat(violations(packagesHaveNoCycles()))
-                .anySatisfy(violation -> assertThat(violation).contains(WRONG + ".listener", WRONG + ".store"));
-    }
-
-    @Test
     void noPackageImportsOneToItsLeft() {
-        dependenciesFollowTheWalk(OURS).check(OUR_CLASSES);
-    }
-
-    @Test
-    void anImportAgainstTheWalkIsSeen() {
-        assertThat(violations(dependenciesFollowTheWalk(WRONG)))
-                .anySatisfy(violation -> assertThat(violation).contains("StoreThatKnowsItsListener"))
-                .anySatisfy(violation -> assertThat(violation).contains("ApiThatKnowsItsStore"))
-                .noneSatisfy(violation -> assertThat(violation).contains("Field <" + WRONG + ".listener."));
+        dependenciesFollowTheWalk().check(OUR_CLASSES);
     }
 
     @Test
     void everyPackageIsOneThatTheDesignNames() {
-        packagesAreThoseOfTheDesign(OURS).check(OUR_CLASSES);
-    }
-
-    @Test
-    void aPackageThatTheDesignDoesNotNameIsSeen() {
-        assertThat(violations(packagesAreThoseOfTheDesign(WRONG)))
-                .singleElement()
-                .asString()
-                .contains("elsewhere.Stranger");
+        packagesAreThoseOfTheDesign().check(OUR_CLASSES);
     }
 
     @Test
@@ -93,23 +66,8 @@ class ArchitectureTests {
     }
 
     @Test
-    void anAutoConfigurationThatIsNotPublicOrNotFinalIsSeen() {
-        assertThat(violations(autoConfigurationsArePublicFinal()))
-                .anySatisfy(violation -> assertThat(violation).contains("HiddenAutoConfiguration"))
-                .anySatisfy(violation -> assertThat(violation).contains("OpenAutoConfiguration"));
-    }
-
-    @Test
     void noClassIsCalledUtilsHelperManagerOrImpl() {
         namesSayWhatAClassIs().check(OUR_CLASSES);
-    }
-
-    @Test
-    void aClassCalledUtilsIsSeen() {
-        assertThat(violations(namesSayWhatAClassIs()))
-                .singleElement()
-                .asString()
-                .contains("KeyUtils");
     }
 
     @Test
@@ -117,46 +75,35 @@ class ArchitectureTests {
         packagesAreNullMarked().check(OUR_CLASSES);
     }
 
-    @Test
-    void aPackageThatIsNotNullMarkedIsSeen() {
-        assertThat(violations(packagesAreNullMarked()))
-                .anySatisfy(violation -> assertThat(violation).contains(WRONG + ".key"))
-                .noneSatisfy(violation -> assertThat(violation).contains(WRONG + ".listener"));
-    }
-
     private static ArchRule packagesHaveNoCycles() {
-        return slices().assignedFrom(new OnePackageOneSlice())
-                .should()
-                .beFreeOfCycles()
-                .allowEmptyShould(true);
+        return slices().assignedFrom(new OnePackageOneSlice()).should().beFreeOfCycles();
     }
 
-    private static ArchRule dependenciesFollowTheWalk(String root) {
+    private static ArchRule dependenciesFollowTheWalk() {
         return layeredArchitecture()
                 .consideringOnlyDependenciesInLayers()
-                .withOptionalLayers(true)
                 .layer("api")
-                .definedBy(root)
+                .definedBy(OURS)
                 .layer("listener")
-                .definedBy(root + ".listener..")
+                .definedBy(OURS + ".listener..")
                 .layer("failure")
-                .definedBy(root + ".failure..")
+                .definedBy(OURS + ".failure..")
                 .layer("inbox")
-                .definedBy(root + ".inbox..")
+                .definedBy(OURS + ".inbox..")
                 .layer("key")
-                .definedBy(root + ".key..")
+                .definedBy(OURS + ".key..")
                 .layer("store")
-                .definedBy(root + ".store..")
+                .definedBy(OURS + ".store..")
                 .layer("observe")
-                .definedBy(root + ".observe..")
+                .definedBy(OURS + ".observe..")
                 .layer("retention")
-                .definedBy(root + ".retention..")
+                .definedBy(OURS + ".retention..")
                 .layer("actuate")
-                .definedBy(root + ".actuate..")
+                .definedBy(OURS + ".actuate..")
                 .layer("check")
-                .definedBy(root + ".check..")
+                .definedBy(OURS + ".check..")
                 .layer("autoconfigure")
-                .definedBy(root + ".autoconfigure..")
+                .definedBy(OURS + ".autoconfigure..")
                 .whereLayer("api")
                 .mayNotAccessAnyLayer()
                 .whereLayer("listener")
@@ -181,10 +128,10 @@ class ArchitectureTests {
                 .mayNotBeAccessedByAnyLayer();
     }
 
-    private static ArchRule packagesAreThoseOfTheDesign(String root) {
-        String[] packages = Stream.concat(Stream.of(root), ROOMS.stream().map(room -> root + "." + room + ".."))
+    private static ArchRule packagesAreThoseOfTheDesign() {
+        String[] packages = Stream.concat(Stream.of(OURS), ROOMS.stream().map(room -> OURS + "." + room + ".."))
                 .toArray(String[]::new);
-        return classes().should().resideInAnyPackage(packages).allowEmptyShould(true);
+        return classes().should().resideInAnyPackage(packages);
     }
 
     private static ArchRule autoConfigurationsArePublicFinal() {
@@ -194,23 +141,15 @@ class ArchitectureTests {
                 .should()
                 .bePublic()
                 .andShould()
-                .haveModifier(JavaModifier.FINAL)
-                .allowEmptyShould(true);
+                .haveModifier(JavaModifier.FINAL);
     }
 
     private static ArchRule namesSayWhatAClassIs() {
-        return noClasses()
-                .should()
-                .haveNameMatching(".*(Utils|Helper|Manager|Impl)")
-                .allowEmptyShould(true);
+        return noClasses().should().haveNameMatching(".*(Utils|Helper|Manager|Impl)");
     }
 
     private static ArchRule packagesAreNullMarked() {
-        return classes().should(new BeInANullMarkedPackage()).allowEmptyShould(true);
-    }
-
-    private static List<String> violations(ArchRule rule) {
-        return rule.evaluate(WRONG_CLASSES).getFailureReport().getDetails();
+        return classes().should(new BeInANullMarkedPackage());
     }
 
     private static final class OnePackageOneSlice implements SliceAssignment {
