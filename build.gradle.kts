@@ -29,10 +29,11 @@ subprojects {
         options.compilerArgs.addAll(listOf("-parameters", "-Xlint:all,-processing,-classfile,-options", "-Werror"))
     }
 
-    // One JVM for a module's tests, so that they share one PostgreSQL and one Kafka broker.
+    // One JVM for a module's tests, so that they share one PostgreSQL and one Kafka broker. Few live long enough for the
+    // second compiler to pay.
     tasks.withType<Test>().configureEach {
         useJUnitPlatform()
-        jvmArgs("-Xmx1g", "-XX:+EnableDynamicAgentLoading")
+        jvmArgs("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading")
         include("**/*Tests.class", "**/*IT.class")
     }
 
