@@ -1,13 +1,16 @@
 package dev.idempotency.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.ObservedApplication;
 import dev.idempotency.app.PrometheusScrape;
 import java.io.IOException;
+import java.io.Writer;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,9 +34,11 @@ class DashboardAndAlertsIT {
     private static final Pattern ANNOTATION_LABEL = Pattern.compile("\\$labels\\.(\\w+)");
     private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.*),\\s*(\\w+)\\)");
 
+    private final ObservedApplication app;
     private final PrometheusScrape scrape;
 
     DashboardAndAlertsIT(ObservedApplication app) {
+        this.app = app;
         this.scrape = PrometheusScrape.of(app);
     }
 
@@ -86,6 +91,29 @@ class DashboardAndAlertsIT {
             Pattern exported = Pattern.compile(meter.replace('.', '_') + "(_total|_seconds(_\\w+)?)?");
             assertThat(shown).anyMatch(exported.asMatchPredicate());
         });
+    }
+
+    /** Skipped where there is no promtool, which comes with Prometheus. */
+    @Test
+    void prometheusFindsNoFaultWithTheMetersOfARunningApplication() throws IOException, InterruptedException {
+        Process promtool;
+        try {
+            promtool = new ProcessBuilder("promtool", "check", "metrics")
+                    .redirectErrorStream(true)
+                    .start();
+        } catch (IOException ex) {
+            assumeThat(false).as("promtool is not installed").isTrue();
+            return;
+        }
+        try (Writer input = promtool.outputWriter(StandardCharsets.UTF_8)) {
+            input.write(ours(this.app.get("/prometheus").body()));
+        }
+        String findings = new String(promtool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(promtool.waitFor()).as(findings).isZero();
+    }
+
+    private static String ours(String scrape) {
+        return scrape.lines().filter(line -> line.contains("idempotency_")).collect(Collectors.joining("\n", "", "\n"));
     }
 
     @Test
