@@ -113,7 +113,9 @@ class DashboardAndAlertsIT {
     }
 
     private static String ours(String scrape) {
-        return scrape.lines().filter(line -> line.contains("idempotency_")).collect(Collectors.joining("\n", "", "\n"));
+        return scrape.lines()
+                .filter(line -> line.replaceFirst("^# (HELP|TYPE) ", "").startsWith("idempotency_"))
+                .collect(Collectors.joining("\n", "", "\n"));
     }
 
     @Test
