@@ -5,6 +5,8 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.failure.Outages;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.Map;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -31,8 +33,17 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    Outages idempotencyOutages(FailureClassifier classifier, IdempotencyErrorsProperties properties) {
-        return new Outages(classifier, properties.settings());
+    Outages idempotencyOutages(
+            FailureClassifier classifier, IdempotencyErrorsProperties properties, ListableBeanFactory beanFactory) {
+        return new Outages(nameOf(classifier, beanFactory), classifier, properties.settings());
+    }
+
+    private static String nameOf(FailureClassifier classifier, ListableBeanFactory beanFactory) {
+        return beanFactory.getBeansOfType(FailureClassifier.class, false, false).entrySet().stream()
+                .filter(bean -> bean.getValue() == classifier)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse("failureClassifier");
     }
 
     @Bean

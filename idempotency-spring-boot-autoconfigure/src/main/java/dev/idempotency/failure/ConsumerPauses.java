@@ -2,25 +2,47 @@ package dev.idempotency.failure;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Set;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
  * Pauses consumers for a while. A paused consumer goes on polling, so a pause of any length costs it no partition.
  *
- * <p>Of a container with several consumers only the one that a partition is assigned to is paused. A container that the
- * application has paused stays paused.
+ * <p>Of a container with several consumers only the one that a partition is assigned to is paused. All its partitions are
+ * paused, one by one: the pause of a container as a whole is the application's, and neither ends the other.
  */
 final class ConsumerPauses implements AutoCloseable {
 
-    private final Map<MessageListenerContainer, Future<?>> resumptions = new ConcurrentHashMap<>();
+    private static final Logger logger = LoggerFactory.getLogger(ConsumerPauses.class);
+
+    private static final Duration LOOK_AGAIN_AFTER = Duration.ofMillis(100);
+
+    /** The partitions that are paused here, and not by the application. No two pauses are equal. */
+    private static final class Pause {
+
+        private final MessageListenerContainer consumer;
+        private final Set<TopicPartition> partitions;
+
+        Pause(MessageListenerContainer consumer, Set<TopicPartition> partitions) {
+            this.consumer = consumer;
+            this.partitions = partitions;
+        }
+    }
+
+    private final Map<MessageListenerContainer, Pause> pauses = new HashMap<>();
     private final ScheduledExecutorService scheduler = Executors.newSingleThreadScheduledExecutor(runnable -> {
         Thread thread = new Thread(runnable, "idempotency-resume");
         thread.setDaemon(true);
@@ -39,32 +61,77 @@ final class ConsumerPauses implements AutoCloseable {
             whenLost.run();
             return;
         }
-        boolean pausedByApplication = consumer.isPauseRequested() && !this.resumptions.containsKey(consumer);
-        consumer.pause();
-        Future<?> earlier = this.resumptions.put(
-                consumer,
-                this.scheduler.schedule(
-                        () -> {
-                            this.resumptions.remove(consumer);
-                            boolean staysPaused =
-                                    (consumer == container) ? pausedByApplication : container.isPauseRequested();
-                            if (!staysPaused) {
-                                consumer.resume();
-                            }
-                            if (!isAssigned(consumer, partition)) {
-                                whenLost.run();
-                            }
-                        },
-                        duration.toMillis(),
-                        TimeUnit.MILLISECONDS));
-        if (earlier != null) {
-            earlier.cancel(false);
+        Pause pause = begin(consumer, partition);
+        schedule(
+                () -> {
+                    if (end(pause)) {
+                        if (!isAssigned(consumer, partition)) {
+                            whenLost.run();
+                        }
+                        seeThatItResumes(pause);
+                    }
+                },
+                duration);
+    }
+
+    private synchronized Pause begin(MessageListenerContainer consumer, TopicPartition partition) {
+        Pause earlier = this.pauses.get(consumer);
+        Set<TopicPartition> partitions = new HashSet<>((earlier != null) ? earlier.partitions : Set.of());
+        Set<TopicPartition> wanted = new HashSet<>(assignedTo(consumer));
+        wanted.add(partition);
+        for (TopicPartition assigned : wanted) {
+            if (!consumer.isPartitionPauseRequested(assigned)) {
+                consumer.pausePartition(assigned);
+                partitions.add(assigned);
+            }
+        }
+        Pause pause = new Pause(consumer, partitions);
+        this.pauses.put(consumer, pause);
+        return pause;
+    }
+
+    /** Ends a pause, unless another one has taken its place. */
+    private synchronized boolean end(Pause pause) {
+        if (!this.pauses.remove(pause.consumer, pause)) {
+            return false;
+        }
+        pause.partitions.forEach(pause.consumer::resumePartition);
+        return true;
+    }
+
+    /** A consumer that was about to poll has not been woken up, and would notice only after its poll. */
+    private void seeThatItResumes(Pause pause) {
+        MessageListenerContainer consumer = pause.consumer;
+        schedule(
+                () -> {
+                    List<TopicPartition> late = pause.partitions.stream()
+                            .filter(partition -> consumer.isPartitionPaused(partition)
+                                    && !consumer.isPartitionPauseRequested(partition))
+                            .toList();
+                    if (!late.isEmpty() && consumer.isRunning() && !consumer.isPauseRequested()) {
+                        late.forEach(consumer::resumePartition);
+                        seeThatItResumes(pause);
+                    }
+                },
+                LOOK_AGAIN_AFTER);
+    }
+
+    private void schedule(Runnable task, Duration delay) {
+        try {
+            this.scheduler.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException ex) {
+            // A container that outlives the application's shutdown has nothing to resume for.
+            logger.debug("The application is shutting down: a consumer stays paused");
         }
     }
 
     private static boolean isAssigned(MessageListenerContainer consumer, TopicPartition partition) {
-        Collection<TopicPartition> assigned = consumer.getAssignedPartitions();
-        return consumer.isRunning() && assigned != null && assigned.contains(partition);
+        return consumer.isRunning() && assignedTo(consumer).contains(partition);
+    }
+
+    private static Collection<TopicPartition> assignedTo(MessageListenerContainer consumer) {
+        @Nullable Collection<TopicPartition> assigned = consumer.getAssignedPartitions();
+        return (assigned != null) ? assigned : Set.of();
     }
 
     @Override

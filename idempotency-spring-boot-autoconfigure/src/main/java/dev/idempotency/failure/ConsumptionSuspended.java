@@ -10,6 +10,6 @@ final class ConsumptionSuspended extends KafkaException {
     private static final long serialVersionUID = 1L;
 
     ConsumptionSuspended(Exception cause) {
-        super("Consumption is suspended until the database is back", Level.DEBUG, cause);
+        super("Consumption is suspended, and all records come again", Level.DEBUG, cause);
     }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -49,16 +50,38 @@ final class ContainerSuspension {
         this.outage.overcome();
     }
 
-    /** Pauses the consumer, which is about to be given so many messages again. */
+    /** Pauses the consumer, which has been made to get so many messages again. */
     void suspend(Exception failure, ConsumerRecord<?, ?> first, int messages, MessageListenerContainer container) {
-        Duration pause = this.outage.goesOn(this.outage.classify(failure), failure, RecordCoordinates.of(first));
-        this.observer.retried(messages);
-        Thread thread = Thread.currentThread();
-        this.pauses.pause(
-                container,
-                new TopicPartition(first.topic(), first.partition()),
-                pause,
-                () -> this.outage.leave(thread));
+        try {
+            Duration pause = this.outage.goesOn(this.outage.classify(failure), failure, RecordCoordinates.of(first));
+            this.observer.retried(messages);
+            Thread thread = Thread.currentThread();
+            this.pauses.pause(container, partitionOf(first), pause, () -> this.outage.leave(thread));
+        } catch (RuntimeException ex) {
+            logger.error(ex, "A consumer could not be paused: it tries again at once");
+        }
+    }
+
+    /** Pauses the consumer, which has been made to get a message again that has done nothing wrong. */
+    void pauseBriefly(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+        try {
+            this.pauses.pause(container, partitionOf(first), this.outage.briefPause(), () -> {});
+        } catch (RuntimeException ex) {
+            logger.error(ex, "A consumer could not be paused: it tries again at once");
+        }
+    }
+
+    /** Tells that a message comes again after its transaction was committed: it will be found to be a duplicate. */
+    void pauseAfterCommit(Exception failure, ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+        logger.warn(
+                failure, () -> ("%s has been processed, but what comes after its transaction failed, such as the commit"
+                                + " of its offset. It comes again, and will be dropped as a duplicate.")
+                        .formatted(RecordCoordinates.of(first)));
+        pauseBriefly(first, container);
+    }
+
+    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+        return new TopicPartition(record.topic(), record.partition());
     }
 
     /** Seeks to the first record of each partition; returns what tells the container so. */
@@ -67,26 +90,67 @@ final class ContainerSuspension {
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
+        seekToFirst(records, consumer);
         if (container.getContainerProperties().isAsyncAcks()) {
             // The container waits for acknowledgments out of order, unless it is told with an exception not open to us.
-            SeekUtils.seekOrRecover(
-                    failure,
-                    records,
-                    consumer,
-                    container,
-                    false,
-                    (record, exception, itsContainer, itsConsumer) -> false,
-                    logger,
-                    KafkaException.Level.DEBUG);
+            try {
+                SeekUtils.seekOrRecover(
+                        failure,
+                        records,
+                        consumer,
+                        container,
+                        false,
+                        (record, exception, itsContainer, itsConsumer) -> false,
+                        logger,
+                        KafkaException.Level.DEBUG);
+            } catch (RuntimeException inRetry) {
+                return inRetry;
+            }
         }
-        seekToFirst(records, consumer);
         return new ConsumptionSuspended(failure);
+    }
+
+    /** Whether the consumer has been made to get any of these records again: otherwise it stands behind all of them. */
+    static boolean isSoughtBack(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
+        Map<TopicPartition, Long> last = new LinkedHashMap<>();
+        records.forEach(record -> last.put(partitionOf(record), record.offset()));
+        Set<TopicPartition> assignment = consumer.assignment();
+        return last.entrySet().stream()
+                .anyMatch(entry ->
+                        assignment.contains(entry.getKey()) && consumer.position(entry.getKey()) <= entry.getValue());
+    }
+
+    /** Sees to it that what an error handler has failed at comes again, whatever it did before it threw this. */
+    RuntimeException keep(
+            Throwable thrown,
+            Object handler,
+            List<ConsumerRecord<?, ?>> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        FatalErrors.rethrow(thrown);
+        if (thrown instanceof RuntimeException expected && (records.isEmpty() || isSoughtBack(records, consumer))) {
+            return expected;
+        }
+        tellOfFailedHandler(thrown, handler, records.get(0));
+        Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
+        RuntimeException suspended = isSoughtBack(records, consumer)
+                ? new ConsumptionSuspended(failure)
+                : seekBack(failure, records, consumer, container);
+        pauseBriefly(records.get(0), container);
+        return suspended;
+    }
+
+    static void tellOfFailedHandler(Throwable thrown, Object handler, ConsumerRecord<?, ?> record) {
+        logger.error(
+                thrown,
+                () -> "%s failed at %s: the record is not skipped, it comes again. Mend what it calls, such as a"
+                                .formatted(handler.getClass().getName(), RecordCoordinates.of(record))
+                        + " recoverer or a back-off function.");
     }
 
     static void seekToFirst(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         Map<TopicPartition, Long> first = new LinkedHashMap<>();
-        records.forEach(
-                record -> first.putIfAbsent(new TopicPartition(record.topic(), record.partition()), record.offset()));
+        records.forEach(record -> first.putIfAbsent(partitionOf(record), record.offset()));
         SeekUtils.seekPartitions(consumer, first, logger);
     }
 

@@ -11,7 +11,7 @@ public final class NamedFailure {
 
     /** What tells it, or {@code null}. */
     public static @Nullable BatchListenerFailedException in(@Nullable Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+        for (Throwable cause : Causes.of(failure)) {
             if (cause instanceof BatchListenerFailedException failed) {
                 return failed;
             }

@@ -4,6 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,11 @@ final class Outage {
         return this.classifier.classify(failure);
     }
 
+    /** How long to wait for what is over soon, or is none of the database's business. */
+    Duration briefPause() {
+        return this.pauses.pauseAfter(1);
+    }
+
     synchronized @Nullable ConsumerOutage view() {
         return this.declared;
     }
@@ -70,11 +76,8 @@ final class Outage {
     }
 
     private static Throwable deepestCause(Throwable failure) {
-        Throwable deepest = failure;
-        for (Throwable cause = failure.getCause(); cause != null && cause != deepest; cause = cause.getCause()) {
-            deepest = cause;
-        }
-        return deepest;
+        List<Throwable> causes = Causes.of(failure);
+        return causes.get(causes.size() - 1);
     }
 
     /** This thread has met with an answer of the database, or will not wait for one any longer. */

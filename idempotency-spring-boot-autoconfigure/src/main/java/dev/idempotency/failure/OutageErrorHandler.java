@@ -1,16 +1,19 @@
 package dev.idempotency.failure;
 
 import java.io.Serial;
+import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Stands before a container's error handler, whosever that is, and keeps from it what is not the message's fault: such
@@ -18,8 +21,12 @@ import org.springframework.kafka.support.TopicPartitionOffset;
  */
 final class OutageErrorHandler implements CommonErrorHandler {
 
+    private static final @Nullable Method CLEAR_THREAD_STATE_FOR =
+            ReflectionUtils.findMethod(CommonErrorHandler.class, "clearThreadStateFor", Collection.class);
+
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
+    private final RecordsInRetry inRetry = new RecordsInRetry();
 
     OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
@@ -36,16 +43,31 @@ final class OutageErrorHandler implements CommonErrorHandler {
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        if (records.isEmpty() || this.suspension.isMessagesFault(thrown)) {
+        if (records.isEmpty()) {
+            this.delegate.handleRemaining(thrown, records, consumer, container);
+            return;
+        }
+        ConsumerRecord<?, ?> first = records.get(0);
+        if (SettledDelivery.take(first)) {
+            RuntimeException suspended = this.suspension.seekBack(thrown, records, consumer, container);
+            this.suspension.pauseAfterCommit(thrown, first, container);
+            throw suspended;
+        }
+        Exception failure = Causes.straighten(thrown);
+        if (this.suspension.isMessagesFault(failure)) {
             try {
-                this.delegate.handleRemaining(thrown, records, consumer, container);
-            } catch (RuntimeException ex) {
+                this.delegate.handleRemaining(failure, records, consumer, container);
+                this.inRetry.remove(first);
+            } catch (RuntimeException | Error ex) {
+                this.inRetry.add(first, consumer);
+                RuntimeException kept = this.suspension.keep(ex, this.delegate, records, consumer, container);
                 this.suspension.observer().retried(1);
-                throw ex;
+                throw kept;
             }
         } else {
-            this.suspension.suspend(thrown, records.get(0), 1, container);
-            throw this.suspension.seekBack(thrown, records, consumer, container);
+            RuntimeException suspended = this.suspension.seekBack(failure, records, consumer, container);
+            this.suspension.suspend(failure, first, 1, container);
+            throw suspended;
         }
     }
 
@@ -55,15 +77,37 @@ final class OutageErrorHandler implements CommonErrorHandler {
             ConsumerRecord<?, ?> record,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        if (!this.suspension.isMessagesFault(thrown)) {
-            this.suspension.suspend(thrown, record, 1, container);
+        if (SettledDelivery.take(record)) {
+            this.suspension.pauseAfterCommit(thrown, record, container);
             return false;
         }
-        boolean handled = this.delegate.handleOne(thrown, record, consumer, container);
-        if (!handled) {
-            this.suspension.observer().retried(1);
+        Exception failure = Causes.straighten(thrown);
+        if (!this.suspension.isMessagesFault(failure)) {
+            this.suspension.suspend(failure, record, 1, container);
+            return false;
         }
-        return handled;
+        if (handledByDelegate(failure, record, consumer, container)) {
+            this.inRetry.remove(record);
+            return true;
+        }
+        this.inRetry.add(record, consumer);
+        this.suspension.observer().retried(1);
+        return false;
+    }
+
+    private boolean handledByDelegate(
+            Exception failure,
+            ConsumerRecord<?, ?> record,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        try {
+            return this.delegate.handleOne(failure, record, consumer, container);
+        } catch (RuntimeException | Error ex) {
+            FatalErrors.rethrow(ex);
+            ContainerSuspension.tellOfFailedHandler(ex, this.delegate, record);
+            this.suspension.pauseBriefly(record, container);
+            return false;
+        }
     }
 
     @Override
@@ -73,31 +117,48 @@ final class OutageErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        Exception failure = thrown;
-        if (data.isEmpty() || this.suspension.isMessagesFault(thrown)) {
+        if (data.isEmpty()) {
+            this.delegate.handleBatch(thrown, data, consumer, container, invokeListener);
+            return;
+        }
+        List<ConsumerRecord<?, ?>> records = ContainerSuspension.asList(data);
+        if (SettledDelivery.take(data)) {
+            RuntimeException suspended = this.suspension.seekBack(thrown, records, consumer, container);
+            this.suspension.pauseAfterCommit(thrown, records.get(0), container);
+            throw suspended;
+        }
+        Exception failure = Causes.straighten(thrown);
+        if (this.suspension.isMessagesFault(failure)) {
             try {
-                this.delegate.handleBatch(thrown, data, consumer, container, retry(invokeListener, data.count()));
+                this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, data.count()));
+                records.forEach(this.inRetry::remove);
                 return;
             } catch (OutageDuringRetry outage) {
                 failure = outage.failure;
-            } catch (RuntimeException ex) {
-                this.suspension.observer().retried(comingAgain(ex, data, consumer));
-                throw ex;
+            } catch (RuntimeException | Error ex) {
+                RuntimeException kept = this.suspension.keep(ex, this.delegate, records, consumer, container);
+                this.suspension.observer().retried(comingAgain(kept, data, consumer));
+                throw kept;
             }
         }
-        this.suspension.suspend(failure, first(data), data.count(), container);
-        throw this.suspension.seekBack(failure, ContainerSuspension.asList(data), consumer, container);
+        RuntimeException suspended = this.suspension.seekBack(failure, records, consumer, container);
+        this.suspension.suspend(failure, records.get(0), data.count(), container);
+        throw suspended;
     }
 
     /** How many come again because they failed: the one that is named, if it was not recovered, or else all. */
-    private static int comingAgain(RuntimeException failure, ConsumerRecords<?, ?> data, Consumer<?, ?> consumer) {
+    private int comingAgain(RuntimeException failure, ConsumerRecords<?, ?> data, Consumer<?, ?> consumer) {
         ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
         if (named == null) {
             return data.count();
         }
         TopicPartition partition = new TopicPartition(named.topic(), named.partition());
-        boolean recovered = consumer.assignment().contains(partition) && consumer.position(partition) > named.offset();
-        return recovered ? 0 : 1;
+        if (consumer.assignment().contains(partition) && consumer.position(partition) > named.offset()) {
+            this.inRetry.remove(named);
+            return 0;
+        }
+        this.inRetry.add(named, consumer);
+        return 1;
     }
 
     @Override
@@ -108,15 +169,30 @@ final class OutageErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        Exception failure = thrown;
-        if (data.isEmpty() || this.suspension.isMessagesFault(thrown)) {
+        if (data.isEmpty()) {
+            return this.delegate.handleBatchAndReturnRemaining(thrown, data, consumer, container, invokeListener);
+        }
+        if (SettledDelivery.take(data)) {
+            this.suspension.pauseAfterCommit(thrown, first(data), container);
+            return (ConsumerRecords<K, V>) data;
+        }
+        Exception failure = Causes.straighten(thrown);
+        if (this.suspension.isMessagesFault(failure)) {
             try {
                 ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
-                        thrown, data, consumer, container, retry(invokeListener, data.count()));
-                this.suspension.observer().retried(comingAgain(thrown, remaining));
+                        failure, data, consumer, container, retry(invokeListener, data.count()));
+                this.suspension.observer().retried(comingAgain(failure, remaining, consumer));
                 return remaining;
             } catch (OutageDuringRetry outage) {
                 failure = outage.failure;
+            } catch (RuntimeException | Error ex) {
+                FatalErrors.rethrow(ex);
+                if (ContainerSuspension.isSoughtBack(ContainerSuspension.asList(data), consumer)) {
+                    throw ex;
+                }
+                ContainerSuspension.tellOfFailedHandler(ex, this.delegate, first(data));
+                this.suspension.pauseBriefly(first(data), container);
+                return (ConsumerRecords<K, V>) data;
             }
         }
         this.suspension.suspend(failure, first(data), data.count(), container);
@@ -124,15 +200,18 @@ final class OutageErrorHandler implements CommonErrorHandler {
     }
 
     /** The same, of those that the container keeps and delivers again. */
-    private static int comingAgain(Exception failure, ConsumerRecords<?, ?> remaining) {
+    private int comingAgain(Exception failure, ConsumerRecords<?, ?> remaining, Consumer<?, ?> consumer) {
         ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
         if (named == null) {
             return remaining.count();
         }
-        return remaining.records(new TopicPartition(named.topic(), named.partition())).stream()
-                        .anyMatch(record -> record.offset() == named.offset())
-                ? 1
-                : 0;
+        if (remaining.records(new TopicPartition(named.topic(), named.partition())).stream()
+                .anyMatch(record -> record.offset() == named.offset())) {
+            this.inRetry.add(named, consumer);
+            return 1;
+        }
+        this.inRetry.remove(named);
+        return 0;
     }
 
     private static ConsumerRecord<?, ?> first(ConsumerRecords<?, ?> data) {
@@ -146,10 +225,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
             try {
                 invokeListener.run();
             } catch (RuntimeException ex) {
-                if (this.suspension.isMessagesFault(ex)) {
-                    throw ex;
+                Exception failure = Causes.straighten(ex);
+                if (!this.suspension.isMessagesFault(failure)) {
+                    throw new OutageDuringRetry(failure);
                 }
-                throw new OutageDuringRetry(ex);
+                throw (failure instanceof RuntimeException unchecked) ? unchecked : ex;
             }
         };
     }
@@ -157,7 +237,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        this.delegate.handleOtherException(thrown, consumer, container, batchListener);
+        this.delegate.handleOtherException(Causes.straighten(thrown), consumer, container, batchListener);
     }
 
     @Override
@@ -178,7 +258,17 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void clearThreadState() {
         this.suspension.end();
-        this.delegate.clearThreadState();
+        if (this.inRetry.isEmpty()) {
+            this.delegate.clearThreadState();
+        }
+    }
+
+    /** Called instead of {@link #clearThreadState} by Spring Kafka 4.2 when a batch has succeeded; 4.1 has no such method. */
+    public void clearThreadStateFor(Collection<TopicPartition> partitions) {
+        this.suspension.end();
+        if (CLEAR_THREAD_STATE_FOR != null) {
+            ReflectionUtils.invokeMethod(CLEAR_THREAD_STATE_FOR, this.delegate, partitions);
+        }
     }
 
     @Override
@@ -213,9 +303,9 @@ final class OutageErrorHandler implements CommonErrorHandler {
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient RuntimeException failure;
+        private final transient Exception failure;
 
-        OutageDuringRetry(RuntimeException failure) {
+        OutageDuringRetry(Exception failure) {
             super(null, failure, false, false);
             this.failure = failure;
         }

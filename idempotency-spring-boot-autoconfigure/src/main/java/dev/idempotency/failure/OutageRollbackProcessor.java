@@ -1,6 +1,8 @@
 package dev.idempotency.failure;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -14,6 +16,7 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
 
     private final AfterRollbackProcessor<K, V> delegate;
     private final ContainerSuspension suspension;
+    private final RecordsInRetry inRetry = new RecordsInRetry();
 
     OutageRollbackProcessor(AfterRollbackProcessor<K, V> delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
@@ -28,10 +31,13 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        if (isToBeSuspended(records, container, exception)) {
-            ContainerSuspension.seekToFirst(records, consumer);
-        } else {
-            this.delegate.process(records, consumer, container, exception, recoverable, eosMode);
+        Exception failure = Causes.straighten(exception);
+        if (!isSuspended(records, consumer, container, failure, SettledDelivery::take)) {
+            guard(
+                    records,
+                    consumer,
+                    container,
+                    () -> this.delegate.process(records, consumer, container, failure, recoverable, eosMode));
         }
     }
 
@@ -44,29 +50,78 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        if (isToBeSuspended(recordList, container, exception)) {
-            ContainerSuspension.seekToFirst(recordList, consumer);
-        } else {
-            this.delegate.processBatch(records, recordList, consumer, container, exception, recoverable, eosMode);
+        Exception failure = Causes.straighten(exception);
+        if (!isSuspended(recordList, consumer, container, failure, first -> SettledDelivery.take(records))) {
+            guard(
+                    recordList,
+                    consumer,
+                    container,
+                    () -> this.delegate.processBatch(
+                            records, recordList, consumer, container, failure, recoverable, eosMode));
         }
     }
 
-    private boolean isToBeSuspended(
-            List<ConsumerRecord<K, V>> records, @Nullable MessageListenerContainer container, Exception exception) {
-        if (exception instanceof ConsumptionSuspended) {
+    /** Seeks back and pauses what is not the message's fault. */
+    private boolean isSuspended(
+            List<ConsumerRecord<K, V>> records,
+            Consumer<K, V> consumer,
+            @Nullable MessageListenerContainer container,
+            Exception failure,
+            Predicate<ConsumerRecord<K, V>> isSettled) {
+        if (failure instanceof ConsumptionSuspended) {
+            ContainerSuspension.seekToFirst(records, consumer);
             return true;
         }
-        if (records.isEmpty() || container == null || this.suspension.isMessagesFault(exception)) {
+        if (records.isEmpty() || container == null) {
             return false;
         }
-        this.suspension.suspend(exception, records.get(0), 1, container);
+        ConsumerRecord<K, V> first = records.get(0);
+        if (isSettled.test(first)) {
+            ContainerSuspension.seekToFirst(records, consumer);
+            this.suspension.pauseAfterCommit(failure, first, container);
+            return true;
+        }
+        if (this.suspension.isMessagesFault(failure)) {
+            return false;
+        }
+        ContainerSuspension.seekToFirst(records, consumer);
+        this.suspension.suspend(failure, first, 1, container);
         return true;
+    }
+
+    /** Lets the delegate decide; whatever it throws, its records come again. */
+    private void guard(
+            List<ConsumerRecord<K, V>> records,
+            Consumer<K, V> consumer,
+            @Nullable MessageListenerContainer container,
+            Runnable processing) {
+        try {
+            processing.run();
+        } catch (RuntimeException | Error ex) {
+            if (container == null || records.isEmpty()) {
+                throw ex;
+            }
+            throw this.suspension.keep(ex, this.delegate, new ArrayList<>(records), consumer, container);
+        }
+        if (!records.isEmpty()) {
+            remember(records.get(0), consumer);
+        }
+    }
+
+    private void remember(ConsumerRecord<K, V> first, Consumer<K, V> consumer) {
+        if (ContainerSuspension.isSoughtBack(List.of(first), consumer)) {
+            this.inRetry.add(first, consumer);
+        } else {
+            this.inRetry.remove(first);
+        }
     }
 
     @Override
     public void clearThreadState() {
         this.suspension.end();
-        this.delegate.clearThreadState();
+        if (this.inRetry.isEmpty()) {
+            this.delegate.clearThreadState();
+        }
     }
 
     @Override

@@ -16,8 +16,13 @@ public final class Outages implements IdempotencyObserver {
     private final FailureSettings settings;
     private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
 
-    public Outages(FailureClassifier classifier, FailureSettings settings) {
-        this.classifier = classifier;
+    /**
+     * Knows of no consumer that waits.
+     *
+     * @param classifierName the name of the classifier's bean
+     */
+    public Outages(String classifierName, FailureClassifier classifier, FailureSettings settings) {
+        this.classifier = new CarefulFailureClassifier(classifierName, classifier);
         this.settings = settings;
     }
 

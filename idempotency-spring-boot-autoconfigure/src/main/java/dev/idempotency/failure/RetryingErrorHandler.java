@@ -10,6 +10,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BackOffHandler;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -104,7 +105,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        Exception failure = failureOfOne(thrown, invokeListener);
+        Exception failure = failureOfOne(thrown, data, invokeListener);
         if (failure == null) {
             return;
         }
@@ -115,16 +116,24 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         }
     }
 
-    /** The failure with its message named, after the batch was taken apart if need be; null if all have succeeded. */
-    private static @Nullable Exception failureOfOne(Exception thrown, Runnable invokeListener) {
-        if (NamedFailure.recordOf(thrown) != null) {
+    /**
+     * The failure with its message named, after the batch was taken apart if need be; null if all have succeeded. What
+     * fails before any message is looked at, such as an interceptor of the batch, is put down to the first of them: so
+     * one at a time is given up, and a dead letter that cannot be published is not published again with all before it.
+     */
+    private static @Nullable Exception failureOfOne(
+            Exception thrown, ConsumerRecords<?, ?> data, Runnable invokeListener) {
+        if (NamedFailure.recordOf(thrown) != null || data.isEmpty()) {
             return thrown;
         }
         try {
             BatchSeparation.during(invokeListener);
             return null;
         } catch (RuntimeException ex) {
-            return ex;
+            return (NamedFailure.recordOf(ex) != null)
+                    ? ex
+                    : new BatchListenerFailedException(
+                            String.valueOf(ex.getMessage()), ex, data.iterator().next());
         }
     }
 

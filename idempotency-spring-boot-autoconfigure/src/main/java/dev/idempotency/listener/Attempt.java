@@ -71,6 +71,8 @@ final class Attempt implements ListenerTransaction.Work {
             this.definition.transaction().execute(this);
         } catch (Exception ex) {
             return ex;
+        } catch (Error ex) {
+            return Delivery.asException(ex, this.delivery.records());
         }
         tellCommitted(System.nanoTime() - start);
         return null;

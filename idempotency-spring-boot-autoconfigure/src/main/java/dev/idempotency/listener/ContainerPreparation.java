@@ -80,13 +80,11 @@ public final class ContainerPreparation {
             return new PollDeliveryListener(single, endpoint, perPoll, null);
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
-            // Inside the filter, so that the remembered records are those that the arguments are made of.
             BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
-            return new FilteringBatchMessageListenerAdapter(
-                    new BatchDeliveryListener(delegate, endpoint), filterOf(filtering));
+            return new BatchDeliveryListener(delegate, endpoint, filterOf(filtering));
         }
         if (listener instanceof BatchMessageListener batch) {
-            return new BatchDeliveryListener(batch, endpoint);
+            return new BatchDeliveryListener(batch, endpoint, null);
         }
         if (listener instanceof MessageListener single) {
             return new RecordDeliveryListener(single, endpoint);

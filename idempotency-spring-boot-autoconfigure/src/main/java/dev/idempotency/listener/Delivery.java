@@ -1,8 +1,14 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.SettledDelivery;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -12,6 +18,8 @@ import org.springframework.kafka.support.Acknowledgment;
  * arguments the listener takes.
  */
 final class Delivery {
+
+    private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
@@ -64,15 +72,36 @@ final class Delivery {
 
     /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
+        if (this.claimed == null) {
+            SettledDelivery.begin();
+        }
         CURRENT.set(this);
         try {
             listener.run();
+        } catch (Error ex) {
+            throw asException(ex, this.records);
         } finally {
             CURRENT.remove();
+        }
+        if (this.claimed == null && !isNacked()) {
+            SettledDelivery.end(this.records);
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
         }
+    }
+
+    /** An error as an exception, which error handlers understand: a container would be stopped by it, and for good. */
+    static RuntimeException asException(Error error, List<? extends ConsumerRecord<?, ?>> records) {
+        if (FatalErrors.contains(error)) {
+            logger.error(
+                    "A listener met with {} at {}. That stops its container, and nothing more is consumed until it is"
+                            + " started again: nothing can be relied upon after such an error. Restart the application.",
+                    error.toString(),
+                    records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
+            throw error;
+        }
+        return new ListenerExecutionFailedException("Listener threw an error: " + error, error);
     }
 
     /**

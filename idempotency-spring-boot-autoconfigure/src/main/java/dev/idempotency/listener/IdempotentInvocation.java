@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.BatchSeparation;
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.listener.Admission.Candidate;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +120,7 @@ final class IdempotentInvocation {
             try {
                 result = attempt(i, i + 1).execute();
             } catch (Throwable ex) {
+                FatalErrors.rethrow(ex);
                 throw BatchFailure.at(this.delivery.records().get(i), ex.getMessage(), ex);
             }
             if (this.delivery.isNacked()) {
@@ -154,6 +156,7 @@ final class IdempotentInvocation {
                     ? named(before.firstPosition(), failure.exception())
                     : named(failure.position(), failure.exception());
         } catch (Throwable ex) {
+            FatalErrors.rethrow(ex);
             BatchFailure earlier = BatchFailure.in(ex, this.delivery.records(), before.positions());
             if (earlier != null && earlier.position() >= 0) {
                 return settleBefore(earlier);

@@ -1,5 +1,7 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -45,6 +47,7 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
+        SettledDelivery.begin();
         List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
         BatchListenerFailedException undecided = leaveOut(records, kept);
         if (!kept.isEmpty()) {
@@ -53,6 +56,7 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
         if (undecided != null) {
             throw undecided;
         }
+        SettledDelivery.end(records);
     }
 
     /** Collects what the filter does not leave out, up to the first record that it fails at; returns that failure. */
@@ -63,7 +67,8 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
                 if (this.filter == null || DeserializationFailure.find(record) != null || !this.filter.filter(record)) {
                     kept.add(record);
                 }
-            } catch (RuntimeException ex) {
+            } catch (RuntimeException | Error ex) {
+                FatalErrors.rethrow(ex);
                 return BatchFailure.at(record, ex.getMessage(), ex);
             }
         }
@@ -75,8 +80,10 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
                 new RecordsOfPoll<>(this.endpoint, records, record -> this.delegate.onMessage(record, null, consumer));
         try {
             IdempotentInvocation.proceed(calls, Delivery.ofBatch(this.endpoint, records, null, false), this.definition);
-        } catch (RuntimeException | Error ex) {
+        } catch (RuntimeException ex) {
             throw ex;
+        } catch (Error ex) {
+            throw Delivery.asException(ex, records);
         } catch (Throwable ex) {
             throw new KafkaException("The records of a poll could not be processed", ex);
         }

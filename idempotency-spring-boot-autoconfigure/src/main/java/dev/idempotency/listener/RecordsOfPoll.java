@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.key.MessageView;
 import java.util.Collections;
 import java.util.List;
@@ -45,7 +46,8 @@ final class RecordsOfPoll<K, V> implements ListenerCall {
             IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(ids.get(i)));
             try {
                 call(record);
-            } catch (Exception ex) {
+            } catch (Throwable ex) {
+                FatalErrors.rethrow(ex);
                 throw BatchFailure.at(record, ex.getMessage(), ex);
             } finally {
                 context.close();

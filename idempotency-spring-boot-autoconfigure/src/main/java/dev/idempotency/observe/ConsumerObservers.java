@@ -30,7 +30,7 @@ public final class ConsumerObservers implements ConsumerObserver {
     private static ConsumerObserver introduce(IdempotencyObserver factory, ConsumerDescription consumer) {
         try {
             return factory.observe(consumer);
-        } catch (RuntimeException ex) {
+        } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
             logger.warn("{} does not observe consumer '{}': messages are not affected", factory, consumer.name(), ex);
             return NO_OP;
         }
@@ -95,7 +95,7 @@ public final class ConsumerObservers implements ConsumerObserver {
         for (ConsumerObserver observer : this.observers) {
             try {
                 news.accept(observer);
-            } catch (RuntimeException ex) {
+            } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
                 logger.warn("{} failed and was ignored: messages are not affected", observer, ex);
             }
         }

@@ -215,7 +215,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.OUTAGE, kind) == 1);
             double retries = meter(IdempotencyMeters.RETRIES, kind);
             await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.RETRIES, kind) > retries + 1);
-            await().atMost(Duration.ofSeconds(30)).until(() -> consumer(kind).isContainerPaused());
+            await().atMost(Duration.ofSeconds(30)).until(() -> consumer(kind).isPartitionPaused(partition(kind)));
             assertThat(this.app.bean(Outages.class).current())
                     .extracting(ConsumerOutage::consumer)
                     .containsExactly(kind);
@@ -242,6 +242,7 @@ class FailureHandlingIT extends SharedApplicationTest {
                 .containsExactlyElementsOf(payloads);
         assertThat(TopicContents.values(deadLetterTopic(kind))).doesNotContainAnyElementsOf(payloads);
         assertThat(consumer(kind).isPauseRequested()).isFalse();
+        assertThat(consumer(kind).isPartitionPauseRequested(partition(kind))).isFalse();
     }
 
     @ParameterizedTest
@@ -325,7 +326,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             try (ConsumerPauses pauses = new ConsumerPauses()) {
                 pauses.pause(container("records"), partition("records"), Duration.ofMillis(1), () -> {});
                 pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(50), () -> {});
-                await().until(() -> !consumer("plain").isPauseRequested());
+                await().until(() -> !consumer("plain").isPartitionPauseRequested(partition("plain")));
             }
             assertThat(consumer("records").isPauseRequested()).isTrue();
         } finally {
@@ -333,6 +334,35 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
         awaitCaughtUp("records");
         assertThat(effects(payload)).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whatTheApplicationPausesWhileAMessageWaitsForItsRetryStaysPaused(boolean oneConsumer) {
+        MessageListenerContainer paused = oneConsumer ? consumer("plain") : container("plain");
+        try (ConsumerPauses pauses = new ConsumerPauses()) {
+            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(300), () -> {});
+            await().until(() -> consumer("plain").isPartitionPaused(partition("plain")));
+            paused.pause();
+            await().until(() -> !consumer("plain").isPartitionPauseRequested(partition("plain")));
+            assertThat(consumer("plain").isPauseRequested()).isTrue();
+            await().until(() -> consumer("plain").isContainerPaused());
+        } finally {
+            paused.resume();
+        }
+        send("plain", "after the pause");
+        awaitCaughtUp("plain");
+    }
+
+    @Test
+    void aPauseThatIsAskedForWhenTheApplicationShutsDownIsNoError() {
+        ConsumerPauses pauses = new ConsumerPauses();
+        pauses.close();
+        try {
+            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(1), () -> {});
+        } finally {
+            consumer("plain").resumePartition(partition("plain"));
+        }
     }
 
     private void awaitDeadLetterTopic(String kind) {

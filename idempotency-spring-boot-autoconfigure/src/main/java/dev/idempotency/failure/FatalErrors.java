@@ -1,0 +1,21 @@
+package dev.idempotency.failure;
+
+/**
+ * Errors after which nothing can be relied upon, such as {@code OutOfMemoryError}: they stop their container. All others,
+ * stack overflows among them, concern the message that they were met with.
+ */
+public final class FatalErrors {
+
+    private FatalErrors() {}
+
+    public static boolean contains(Throwable failure) {
+        return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError);
+    }
+
+    /** Throws the failure if it is one of them. */
+    public static void rethrow(Throwable failure) {
+        if (failure instanceof VirtualMachineError fatal && contains(failure)) {
+            throw fatal;
+        }
+    }
+}
