@@ -70,9 +70,10 @@ public enum Check {
 
     /** Offsets are committed out of order. */
     ASYNC_ACKS(
-            Level.WARN,
-            "A message is acknowledged when its transaction has been committed in any case; out of order, nack() is"
-                    + " refused by Spring Kafka, and one message that is never acknowledged holds the consumer up."),
+            Level.FAIL,
+            "The consumer stands still at the first message that is dead-lettered: its container waits for an"
+                    + " acknowledgment of it that never comes. A message is acknowledged when its transaction has been"
+                    + " committed in any case."),
 
     /** The container takes part in Kafka transactions. */
     KAFKA_TRANSACTION(

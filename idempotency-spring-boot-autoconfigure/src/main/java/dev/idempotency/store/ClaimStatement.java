@@ -19,4 +19,7 @@ public interface ClaimStatement {
      * @return the ids that were free
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException;
+
+    /** Ends what it has begun to watch over itself. */
+    default void close() {}
 }

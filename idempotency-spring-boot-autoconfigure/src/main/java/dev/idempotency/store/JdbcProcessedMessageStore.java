@@ -28,7 +28,7 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The table of processed messages, on the connection of the current transaction. */
-public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
+public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
 
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
@@ -188,5 +188,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
         return this.statistics.read(consumers);
+    }
+
+    @Override
+    public void close() {
+        this.claim.close();
     }
 }

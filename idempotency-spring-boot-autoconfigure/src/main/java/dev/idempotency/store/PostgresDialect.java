@@ -79,9 +79,21 @@ final class PostgresDialect implements Dialect {
         String one = CLAIM_ONE.formatted(table);
         String many = CLAIM_MANY.formatted(table);
         StatementWatch watch = new StatementWatch();
-        return (connection, claims, timeoutSeconds) -> (claims.size() == 1)
-                ? claimOne(connection, one, claims.get(0), watch, timeoutSeconds)
-                : claimMany(connection, many, claims, timeoutSeconds);
+        return new ClaimStatement() {
+
+            @Override
+            public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
+                    throws SQLException {
+                return (claims.size() == 1)
+                        ? claimOne(connection, one, claims.get(0), watch, timeoutSeconds)
+                        : claimMany(connection, many, claims, timeoutSeconds);
+            }
+
+            @Override
+            public void close() {
+                watch.close();
+            }
+        };
     }
 
     private static Set<MessageId> claimOne(

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * more than all else a claim does besides waiting for the database.
  *
  * <p>Its thread looks from time to time at what is under way, so that a statement is cancelled a little late and never
- * early. It begins with the first statement and ends when there has been none for a while.
+ * early. It begins with the first statement and ends when there has been none for a while, or at once when it is closed.
  */
-final class StatementWatch {
+final class StatementWatch implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(StatementWatch.class);
 
@@ -28,6 +29,8 @@ final class StatementWatch {
     private final long looksBeforeRest;
     private final Map<Statement, Long> deadlines = new ConcurrentHashMap<>();
     private final AtomicBoolean watching = new AtomicBoolean();
+    private volatile @Nullable Thread watcher;
+    private volatile boolean closed;
 
     StatementWatch() {
         this(REST_AFTER);
@@ -43,6 +46,7 @@ final class StatementWatch {
         if (!this.watching.get() && this.watching.compareAndSet(false, true)) {
             Thread thread = new Thread(this::watch, "idempotency-claim-watch");
             thread.setDaemon(true);
+            this.watcher = thread;
             thread.start();
         }
     }
@@ -66,7 +70,7 @@ final class StatementWatch {
 
     private void watchUntilIdle() {
         int idle = 0;
-        while (idle < this.looksBeforeRest) {
+        while (idle < this.looksBeforeRest && !(this.closed && this.deadlines.isEmpty())) {
             // Nobody has a reason to interrupt it, and what is under way must not wait for ever if somebody does.
             LockSupport.parkNanos(LOOK_EVERY.toNanos());
             idle = this.deadlines.isEmpty() ? idle + 1 : 0;
@@ -85,5 +89,12 @@ final class StatementWatch {
         } catch (SQLException | RuntimeException ex) {
             logger.debug("A claim that takes too long could not be cancelled", ex);
         }
+    }
+
+    /** Lets its thread end as soon as nothing is under way; what begins later is watched all the same. */
+    @Override
+    public void close() {
+        this.closed = true;
+        LockSupport.unpark(this.watcher);
     }
 }

@@ -243,6 +243,13 @@ class FaultyListenersIT {
     }
 
     @Test
+    void acknowledgmentsOutOfOrderAreFound() {
+        Finding finding = finding(Check.ASYNC_ACKS, "asyncAcks");
+        assertThat(finding.what()).isEqualTo("Its container has asyncAcks.");
+        assertThat(finding.remedy()).startsWith("Remove setAsyncAcks(true)");
+    }
+
+    @Test
     void aContainerThatOpensTransactionsIsFound() {
         assertThat(finding(Check.CONTAINER_TRANSACTION, "containerTransaction").what())
                 .startsWith("Its container has the transaction manager ");
@@ -252,7 +259,6 @@ class FaultyListenersIT {
 
     @ParameterizedTest
     @CsvSource({
-        "ASYNC_ACKS, asyncAcks, Its container has asyncAcks., Remove setAsyncAcks(true)",
         "LATE_COMMIT, neverAcknowledged, it takes no Acknowledgment, Add a parameter of type Acknowledgment",
         "LATE_COMMIT, count, COUNT commits after 500 messages, COUNT_TIME",
         "LATE_COMMIT, time, 'TIME commits every 8d, but messages are remembered for 7d', Lower spring.kafka",

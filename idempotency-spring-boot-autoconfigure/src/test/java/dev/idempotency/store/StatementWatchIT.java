@@ -65,6 +65,18 @@ class StatementWatchIT {
         }
     }
 
+    @Test
+    void itsThreadEndsAtOnceWhenItIsClosed() throws SQLException {
+        StatementWatch restless = new StatementWatch();
+        try (Statement statement = this.connection.createStatement()) {
+            restless.begin(statement, ONE_SECOND);
+            restless.end(statement);
+        }
+        assertThat(restless.isWatching()).isTrue();
+        restless.close();
+        await().until(() -> !restless.isWatching());
+    }
+
     private void executeWatched(Statement statement, String sql) throws SQLException {
         this.watch.begin(statement, ONE_SECOND);
         try {
