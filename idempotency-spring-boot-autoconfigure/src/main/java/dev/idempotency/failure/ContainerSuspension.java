@@ -12,6 +12,7 @@ import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -22,9 +23,13 @@ final class ContainerSuspension {
 
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ContainerSuspension.class));
 
+    /** The message that has come again last on a thread for nobody's fault, and how often in a row. */
+    private record Unblamed(RecordCoordinates coordinates, int failures) {}
+
     private final Outage outage;
     private final ConsumerPauses pauses;
     private final ConsumerObserver observer;
+    private final ThreadLocal<@Nullable Unblamed> unblamed = new ThreadLocal<>();
 
     ContainerSuspension(Outage outage, ConsumerPauses pauses, ConsumerObserver observer) {
         this.outage = outage;
@@ -63,9 +68,13 @@ final class ContainerSuspension {
     }
 
     /** Pauses the consumer, which has been made to get a message again that has done nothing wrong. */
-    void pauseBriefly(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+    void pauseUnblamed(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
         try {
-            this.pauses.pause(container, partitionOf(first), this.outage.briefPause(), () -> {});
+            RecordCoordinates coordinates = RecordCoordinates.of(first);
+            Unblamed last = this.unblamed.get();
+            int failures = (last != null && last.coordinates().equals(coordinates)) ? last.failures() + 1 : 1;
+            this.unblamed.set(new Unblamed(coordinates, failures));
+            this.pauses.pause(container, partitionOf(first), this.outage.pauseAfter(failures), () -> {});
         } catch (RuntimeException ex) {
             logger.error(ex, "A consumer could not be paused: it tries again at once");
         }
@@ -77,7 +86,7 @@ final class ContainerSuspension {
                 failure, () -> ("%s has been processed, but what comes after its transaction failed, such as the commit"
                                 + " of its offset. It comes again, and will be dropped as a duplicate.")
                         .formatted(RecordCoordinates.of(first)));
-        pauseBriefly(first, container);
+        pauseUnblamed(first, container);
     }
 
     private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
@@ -136,7 +145,7 @@ final class ContainerSuspension {
         RuntimeException suspended = isSoughtBack(records, consumer)
                 ? new ConsumptionSuspended(failure)
                 : seekBack(failure, records, consumer, container);
-        pauseBriefly(records.get(0), container);
+        pauseUnblamed(records.get(0), container);
         return suspended;
     }
 

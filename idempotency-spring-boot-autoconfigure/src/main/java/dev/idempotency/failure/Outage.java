@@ -44,9 +44,9 @@ final class Outage {
         return this.classifier.classify(failure);
     }
 
-    /** How long to wait for what is over soon, or is none of the database's business. */
-    Duration briefPause() {
-        return this.pauses.pauseAfter(1);
+    /** How long to wait after so many failures in a row that are neither the message's nor the database's. */
+    Duration pauseAfter(int failures) {
+        return this.pauses.pauseAfter(failures);
     }
 
     synchronized @Nullable ConsumerOutage view() {

@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
@@ -105,7 +104,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         } catch (RuntimeException | Error ex) {
             FatalErrors.rethrow(ex);
             ContainerSuspension.tellOfFailedHandler(ex, this.delegate, record);
-            this.suspension.pauseBriefly(record, container);
+            this.suspension.pauseUnblamed(record, container);
             return false;
         }
     }
@@ -134,7 +133,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 records.forEach(this.inRetry::remove);
                 return;
             } catch (OutageDuringRetry outage) {
-                failure = outage.failure;
+                failure = outage.failure();
             } catch (RuntimeException | Error ex) {
                 RuntimeException kept = this.suspension.keep(ex, this.delegate, records, consumer, container);
                 this.suspension.observer().retried(comingAgain(kept, data, consumer));
@@ -184,14 +183,14 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 this.suspension.observer().retried(comingAgain(failure, remaining, consumer));
                 return remaining;
             } catch (OutageDuringRetry outage) {
-                failure = outage.failure;
+                failure = outage.failure();
             } catch (RuntimeException | Error ex) {
                 FatalErrors.rethrow(ex);
                 if (ContainerSuspension.isSoughtBack(ContainerSuspension.asList(data), consumer)) {
                     throw ex;
                 }
                 ContainerSuspension.tellOfFailedHandler(ex, this.delegate, first(data));
-                this.suspension.pauseBriefly(first(data), container);
+                this.suspension.pauseUnblamed(first(data), container);
                 return (ConsumerRecords<K, V>) data;
             }
         }
@@ -295,19 +294,5 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public String toString() {
         return this.delegate + ", after outages";
-    }
-
-    /** No exception, as the loop that it has to leave catches those. */
-    private static final class OutageDuringRetry extends Error {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        private final transient Exception failure;
-
-        OutageDuringRetry(Exception failure) {
-            super(null, failure, false, false);
-            this.failure = failure;
-        }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.BeforeAll;
@@ -37,8 +39,10 @@ import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -51,7 +55,7 @@ class HardFailuresIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "records", "batches", "polls", "own", "manual");
+        createTopics(2, "records", "batches", "polls", "own", "manual", "rude", "rude-batch");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=20ms",
@@ -67,7 +71,7 @@ class HardFailuresIT extends SharedApplicationTest {
     }
 
     private List<String> deadLetters(String kind) {
-        return kind.equals("own")
+        return kind.equals("own") || kind.startsWith("rude")
                 ? List.copyOf(this.app.bean(Recovered.class).payloads)
                 : TopicContents.values(topic(kind) + "-dlt");
     }
@@ -158,6 +162,62 @@ class HardFailuresIT extends SharedApplicationTest {
         assertThat(deadLetters(kind)).doesNotContain(payload, "behind " + payload);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"rude", "rude-batch"})
+    void anErrorHandlerOfTheApplicationThatThrowsBeforeItSeeksLosesNothing(String kind) {
+        String poison = "poison " + kind;
+        send(kind, 0, "before " + poison);
+        send(kind, 0, poison);
+        send(kind, 0, "after " + poison);
+        send(kind, 1, "beside " + poison);
+        awaitCaughtUp(kind);
+        assertThat(Stream.of("before ", "after ", "beside ").map(word -> effects(word + poison)))
+                .containsOnly(1);
+        assertThat(effects(poison)).isZero();
+        assertThat(deadLetters(kind)).containsOnlyOnce(poison);
+    }
+
+    /** An error handler that fails itself, now and then. */
+    static class Rude extends DefaultErrorHandler {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        Rude(Recovered recovered) {
+            super(
+                    (record, exception) -> recovered.payloads.add(String.valueOf(record.value())),
+                    new FixedBackOff(10, MAX_ATTEMPTS - 1));
+        }
+
+        private void fail() {
+            switch (this.calls.getAndIncrement() % 4) {
+                case 0 -> throw new IllegalStateException("by the error handler");
+                case 1 -> throw new StackOverflowError("by the error handler");
+                default -> {}
+            }
+        }
+
+        @Override
+        public void handleRemaining(
+                Exception thrown,
+                List<ConsumerRecord<?, ?>> records,
+                Consumer<?, ?> consumer,
+                MessageListenerContainer container) {
+            fail();
+            super.handleRemaining(thrown, records, consumer, container);
+        }
+
+        @Override
+        public void handleBatch(
+                Exception thrown,
+                ConsumerRecords<?, ?> data,
+                Consumer<?, ?> consumer,
+                MessageListenerContainer container,
+                Runnable invokeListener) {
+            fail();
+            super.handleBatch(thrown, data, consumer, container, invokeListener);
+        }
+    }
+
     /** What the application's own error handler was given in the end. */
     static class Recovered {
 
@@ -189,7 +249,7 @@ class HardFailuresIT extends SharedApplicationTest {
                     throw new IllegalStateException(kind);
                 case "circular" -> throw circle(0);
                 case "circularDeeper" -> throw circle(3);
-                case "endless" -> throw circle(0, 200);
+                case "endless" -> throw chain(200);
                 case "unreadable" -> throw new Unreadable();
                 case "stackOverflow" -> throw new StackOverflowError("for the test");
                 case "noClass" -> throw new NoClassDefFoundError("for the test");
@@ -209,9 +269,9 @@ class HardFailuresIT extends SharedApplicationTest {
             return failure;
         }
 
-        private static IllegalStateException circle(int from, int to) {
+        private static IllegalStateException chain(int length) {
             IllegalStateException failure = new IllegalStateException("innermost");
-            for (int i = from; i < to; i++) {
+            for (int i = 0; i < length; i++) {
                 failure = new IllegalStateException("around " + i, failure);
             }
             return failure;
@@ -235,8 +295,8 @@ class HardFailuresIT extends SharedApplicationTest {
 
         @Override
         @SuppressWarnings("unchecked")
-        public void customize(org.springframework.kafka.core.DefaultKafkaConsumerFactory<?, ?> factory) {
-            ((org.springframework.kafka.core.DefaultKafkaConsumerFactory<Object, Object>) factory)
+        public void customize(DefaultKafkaConsumerFactory<?, ?> factory) {
+            ((DefaultKafkaConsumerFactory<Object, Object>) factory)
                     .addPostProcessor(consumer -> (Consumer<Object, Object>) Proxy.newProxyInstance(
                             getClass().getClassLoader(),
                             new Class<?>[] {Consumer.class},
@@ -307,7 +367,7 @@ class HardFailuresIT extends SharedApplicationTest {
                         }
 
                         @Override
-                        public void deadLettered(dev.idempotency.RecordCoordinates coordinates) {
+                        public void deadLettered(RecordCoordinates coordinates) {
                             throw new NoClassDefFoundError("by the observer");
                         }
                     };
@@ -327,6 +387,18 @@ class HardFailuresIT extends SharedApplicationTest {
             factory.setCommonErrorHandler(new DefaultErrorHandler(
                     (record, exception) -> recovered.payloads.add(String.valueOf(record.value())),
                     new FixedBackOff(10, MAX_ATTEMPTS - 1)));
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> rudeFactory(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                Recovered recovered) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.setCommonErrorHandler(new Rude(recovered));
             return factory;
         }
 
@@ -369,9 +441,29 @@ class HardFailuresIT extends SharedApplicationTest {
             this.script.on(payload);
         }
 
+        @KafkaListener(topics = "rude${suffix}", groupId = "rude${suffix}", containerFactory = "rudeFactory")
+        @IdempotentListener("rude")
+        void onRude(String payload) {
+            this.script.on(payload);
+        }
+
+        @KafkaListener(
+                topics = "rude-batch${suffix}",
+                groupId = "rude-batch${suffix}",
+                containerFactory = "rudeFactory",
+                batch = "true")
+        @IdempotentListener("rude-batch")
+        void onRudeBatch(List<ConsumerRecord<String, String>> records) {
+            name(records);
+        }
+
         @KafkaListener(topics = "own${suffix}", groupId = "own${suffix}", containerFactory = "ownFactory")
         @IdempotentListener("own")
         void onOwn(List<ConsumerRecord<String, String>> records) {
+            name(records);
+        }
+
+        private void name(List<ConsumerRecord<String, String>> records) {
             for (ConsumerRecord<String, String> record : records) {
                 try {
                     this.script.on(record.value());

@@ -109,6 +109,20 @@ class OtherErrorHandlersIT extends SharedApplicationTest {
         }
     }
 
+    @Test
+    void aBatchWhoseFailureNamesNoRecordIsGivenUpAsTheApplicationsErrorHandlerDoesAndDrained() {
+        String poison = "poison in a batch of " + topic("handled-batch");
+        List<String> all = List.of("before " + poison, poison, "after " + poison);
+        send("handled-batch", all.toArray(String[]::new));
+        awaitCaughtUp("handled-batch");
+        Map<String, Integer> applied = this.app.bean(Effects.class).counts();
+        List<String> givenUp = givenUp("handled-batch");
+        assertThat(all).allSatisfy(payload -> assertThat(
+                        applied.getOrDefault(payload, 0) + (givenUp.contains(payload) ? 1 : 0))
+                .isOne());
+        assertThat(givenUp).contains(poison);
+    }
+
     /** What the application's error handlers were given in the end. */
     static class Recovered {
 

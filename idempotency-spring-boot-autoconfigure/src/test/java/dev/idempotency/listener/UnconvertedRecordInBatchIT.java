@@ -165,7 +165,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
                 ConsumerFactory<Object, Object> consumers) {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
-            factory.setRecordMessageConverter(new RefusingConverter());
+            factory.setBatchMessageConverter(new BatchMessagingMessageConverter(new RefusingConverter()));
             return factory;
         }
 
@@ -262,11 +262,12 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
     static class RefusingBatchConverter extends BatchMessagingMessageConverter {
 
         @Override
-        protected Object extractAndConvertValue(ConsumerRecord<?, ?> record, Type type) {
-            if (Refused.isRefused(record.value())) {
+        public Message<?> toMessage(
+                List<ConsumerRecord<?, ?>> records, Acknowledgment acknowledgment, Consumer<?, ?> consumer, Type type) {
+            if (records.stream().map(ConsumerRecord::value).anyMatch(Refused::isRefused)) {
                 throw new IllegalArgumentException("by the converter");
             }
-            return super.extractAndConvertValue(record, type);
+            return super.toMessage(records, acknowledgment, consumer, type);
         }
     }
 
