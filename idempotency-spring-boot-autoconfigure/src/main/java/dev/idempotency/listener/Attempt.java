@@ -25,6 +25,7 @@ final class Attempt implements ListenerTransaction.Work {
     private final List<Candidate> candidates;
     private final int offset;
     private @Nullable Admission admission;
+    private boolean committed;
 
     /**
      * An attempt at some messages of a delivery that stand together.
@@ -52,7 +53,11 @@ final class Attempt implements ListenerTransaction.Work {
         try {
             result = this.definition.transaction().execute(this);
         } catch (Throwable ex) {
-            tellFailed(ex, candidatesAtStake());
+            if (this.committed) {
+                tellCommitted(System.nanoTime() - start);
+            } else {
+                tellFailed(ex, candidatesAtStake());
+            }
             throw ex;
         }
         if (isToBeUndone()) {
@@ -63,16 +68,24 @@ final class Attempt implements ListenerTransaction.Work {
         return result;
     }
 
-    /** Like {@link #execute}, but returns a failure and tells nobody of it: who tries it decides whose failure it is. */
+    /** Like {@link #execute}, but returns a failure that rolled back and tells nobody of it: who tries it decides whose it is. */
     @Nullable
     Exception tryExecute() throws Throwable {
         long start = System.nanoTime();
         try {
             this.definition.transaction().execute(this);
         } catch (Exception ex) {
-            return ex;
+            if (!this.committed) {
+                return ex;
+            }
+            tellCommitted(System.nanoTime() - start);
+            throw ex;
         } catch (Error ex) {
-            return Delivery.asException(ex, this.delivery.records());
+            if (!this.committed) {
+                return Delivery.asException(ex, this.delivery.records());
+            }
+            tellCommitted(System.nanoTime() - start);
+            throw ex;
         }
         tellCommitted(System.nanoTime() - start);
         return null;
@@ -105,29 +118,22 @@ final class Attempt implements ListenerTransaction.Work {
     }
 
     private @Nullable Object callListenerAndKeepMessages(List<@Nullable MessageId> ids) throws Throwable {
+        ClaimGuard guard = ClaimGuard.of(this.definition.store(), this.definition.consumer(), ids);
         Object result;
         try {
             result = this.call.call(positions(), ids);
         } catch (Throwable ex) {
             if (!this.definition.transaction().rollsBack(ex)) {
                 recordSuccess();
+                guard.stand();
             }
             throw ex;
         }
         if (!isToBeUndone()) {
             recordSuccess();
-            guardClaims(ids);
+            guard.stand();
         }
         return result;
-    }
-
-    private void guardClaims(List<@Nullable MessageId> ids) {
-        for (MessageId id : ids) {
-            if (id != null) {
-                ClaimGuard.stand(this.definition.store(), id);
-                return;
-            }
-        }
     }
 
     private Admission claim() {
@@ -142,6 +148,11 @@ final class Attempt implements ListenerTransaction.Work {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
+    }
+
+    @Override
+    public void committed() {
+        this.committed = true;
     }
 
     @Override

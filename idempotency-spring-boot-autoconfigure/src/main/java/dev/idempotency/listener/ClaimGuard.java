@@ -3,37 +3,54 @@ package dev.idempotency.listener;
 import dev.idempotency.MessageId;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Looks, as the last thing before a commit, whether the database still holds the claims: it may have undone them, all or
- * none, and will not say so when it is asked to commit.
+ * Looks, as the last thing before a commit, whether the database still holds what was done in the transaction: it may have
+ * undone it, all or nothing, and will not say so when it is asked to commit.
  *
- * @param store where the claims were made
- * @param claimed one of the messages that were claimed
+ * @param what the message that was claimed, or what has no id
+ * @param consumer whose transaction it is
+ * @param held asks the store
  */
-record ClaimGuard(ProcessedMessageStore store, MessageId claimed) implements TransactionSynchronization {
+record ClaimGuard(String what, String consumer, BooleanSupplier held) implements TransactionSynchronization {
+
+    /**
+     * A guard for the current transaction, in which the listener has not been called yet.
+     *
+     * @param ids the messages that the listener is called with; one that was claimed stands for all
+     */
+    static ClaimGuard of(ProcessedMessageStore store, String consumer, List<@Nullable MessageId> ids) {
+        for (MessageId id : ids) {
+            if (id != null) {
+                return new ClaimGuard("message '" + id.value() + "'", consumer, () -> store.holds(id));
+            }
+        }
+        return new ClaimGuard("a message without an id", consumer, store.watchTransaction(consumer));
+    }
 
     /** Has the current transaction looked at after all that is to be done before its commit. */
-    static void stand(ProcessedMessageStore store, MessageId claimed) {
-        ClaimGuard guard = new ClaimGuard(store, claimed);
+    void stand() {
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(guard);
+            TransactionSynchronizationManager.registerSynchronization(this);
         } else {
-            guard.beforeCommit(false);
+            beforeCommit(false);
         }
     }
 
     @Override
     public void beforeCommit(boolean readOnly) {
-        if (!this.store.holds(this.claimed)) {
+        if (!this.held.getAsBoolean()) {
             throw new TransactionLostException(
-                    ("The database has given up the transaction of message '%s' of consumer '%s': one of the listener's"
+                    ("The database has given up the transaction of %s of consumer '%s': one of the listener's"
                                     + " statements failed, and the error was caught. Nothing was committed, and the"
                                     + " message comes again. Let the error reach the listener's caller, or keep the"
                                     + " statement in a transaction of its own (REQUIRES_NEW, or NESTED for a savepoint).")
-                            .formatted(this.claimed.value(), this.claimed.consumer()));
+                            .formatted(this.what, this.consumer));
         }
     }
 }

@@ -8,6 +8,8 @@ import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transaction that a listener and its claim share, with the listener's own {@code @Transactional} attributes.
@@ -25,6 +27,9 @@ final class ListenerTransaction {
 
         /** Asked when the work is done: whether it is to be undone nevertheless. */
         boolean isToBeUndone();
+
+        /** Told when the work has been committed, whatever is thrown after that. */
+        void committed();
     }
 
     private final PlatformTransactionManager transactionManager;
@@ -40,6 +45,7 @@ final class ListenerTransaction {
         TransactionStatus status = this.transactionManager.getTransaction(this.attribute);
         Object result;
         try {
+            tellOfCommit(work);
             result = work.run();
         } catch (Throwable ex) {
             complete(status, ex);
@@ -53,16 +59,36 @@ final class ListenerTransaction {
         return result;
     }
 
+    private static void tellOfCommit(Work work) {
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                @Override
+                public void afterCompletion(int status) {
+                    if (status == STATUS_COMMITTED) {
+                        work.committed();
+                    }
+                }
+            });
+        }
+    }
+
     private void complete(TransactionStatus status, Throwable failure) {
-        try {
-            if (rollsBack(failure)) {
+        if (rollsBack(failure)) {
+            try {
                 this.transactionManager.rollback(status);
-            } else {
-                this.transactionManager.commit(status);
+            } catch (RuntimeException | Error ex) {
+                // The database undoes what it was not told to commit; what the listener threw is what matters.
+                failure.addSuppressed(ex);
             }
+            return;
+        }
+        try {
+            this.transactionManager.commit(status);
         } catch (RuntimeException | Error ex) {
-            // The database undoes what it was not told to commit; what the listener threw is what matters.
-            failure.addSuppressed(ex);
+            // Whoever handles failures may know that the listener's one commits, and would take the message for done.
+            ex.addSuppressed(failure);
+            throw ex;
         }
     }
 

@@ -31,6 +31,16 @@ public interface Dialect {
     }
 
     /**
+     * Whether the database has given up the connection's transaction after an error, as far as the driver knows; unlike
+     * {@link #isTransactionIntact} it is asked where nothing may have been done in that transaction at all.
+     *
+     * @return {@code null} if the driver does not know
+     */
+    default @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
+        return null;
+    }
+
+    /**
      * The statement that deletes messages processed longer than the request's age before their consumer's last one.
      * A last one in the future, by a clock that was wrong once, counts as being of now.
      */

@@ -18,7 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -103,6 +105,19 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
         } catch (SQLException ex) {
             throw translate(ex, "look whether a message is still claimed");
+        }
+    }
+
+    @Override
+    public BooleanSupplier watchTransaction(String consumer) {
+        return (isAborted() != null) ? () -> Boolean.FALSE.equals(isAborted()) : new WitnessRow(this, consumer)::remove;
+    }
+
+    private @Nullable Boolean isAborted() {
+        try {
+            return this.dialect.isTransactionAborted(transactionHolder().getConnection());
+        } catch (SQLException ex) {
+            throw translate(ex, "look whether a transaction can still be committed");
         }
     }
 

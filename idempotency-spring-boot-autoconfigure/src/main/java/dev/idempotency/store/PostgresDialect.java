@@ -148,6 +148,11 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
+        return PostgresTransactionState.isAborted(connection);
+    }
+
+    @Override
     public PostgresForgetStatement forgetExpiredIn(String table) {
         return new PostgresForgetStatement(table, EXPIRED_BEFORE.formatted(table));
     }

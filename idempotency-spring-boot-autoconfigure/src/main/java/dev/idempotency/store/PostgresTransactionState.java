@@ -20,8 +20,19 @@ final class PostgresTransactionState {
 
     /** Whether the transaction can be committed, or {@code null} if the driver is another one. */
     static @Nullable Boolean isOpen(Connection connection) throws SQLException {
-        return (DRIVER_PRESENT && connection.isWrapperFor(BaseConnection.class))
-                ? connection.unwrap(BaseConnection.class).getTransactionState() == TransactionState.OPEN
-                : null;
+        return isKnown(connection) ? stateOf(connection) == TransactionState.OPEN : null;
+    }
+
+    /** Whether the transaction has failed, so that all the server would do is roll it back, or {@code null} likewise. */
+    static @Nullable Boolean isAborted(Connection connection) throws SQLException {
+        return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
+    }
+
+    private static boolean isKnown(Connection connection) throws SQLException {
+        return DRIVER_PRESENT && connection.isWrapperFor(BaseConnection.class);
+    }
+
+    private static TransactionState stateOf(Connection connection) throws SQLException {
+        return connection.unwrap(BaseConnection.class).getTransactionState();
     }
 }

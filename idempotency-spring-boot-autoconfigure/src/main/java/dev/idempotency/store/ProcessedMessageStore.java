@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Knows which messages have been processed.
@@ -37,6 +38,17 @@ public interface ProcessedMessageStore {
      */
     default boolean holds(MessageId claimed) {
         return true;
+    }
+
+    /**
+     * Watches the current transaction where there is no claim to be asked for, as none of its messages has an id.
+     *
+     * @param consumer whose messages they are
+     * @return asked before the commit: whether the database still holds what was done in the transaction since. By
+     *     default, that it does
+     */
+    default BooleanSupplier watchTransaction(String consumer) {
+        return () -> true;
     }
 
     /**

@@ -33,22 +33,45 @@ class SwallowedDeadlockIT {
     @ParameterizedTest
     @ValueSource(classes = {OfRecords.class, OfPolls.class})
     void aListenerThatCatchesADeadlockHasFailedAndTheOthersOfItsPollHaveNot(Class<?> listener) {
+        catchADeadlock(mariaDb(), listener, List.of("1", "2", "3"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {OfRecords.class, OfPolls.class})
+    void soItHasWithMessagesThatHaveNoKey(Class<?> listener) {
+        catchADeadlock(mariaDb(), listener, List.of());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1", ""})
+    void soItHasOnH2(String id) {
+        String url = "jdbc:h2:mem:" + TestKafka.uniqueName("deadlock") + ";DB_CLOSE_DELAY=-1;USER=sa";
+        catchADeadlock(url, OfRecords.class, id.isEmpty() ? List.of() : List.of("1", "2", "3"));
+    }
+
+    private static String mariaDb() {
         Optional<String> url = TestMariaDb.createDatabase();
         Assumptions.assumeTrue(url.isPresent(), "No MariaDB server starts here");
+        return url.get();
+    }
+
+    private static void catchADeadlock(String url, Class<?> listener, List<String> ids) {
         String topic = TestKafka.createTopic("deadlock", 1);
         String group = TestKafka.uniqueName("group");
         try (TestApplication app = TestApplication.start(
-                url.get(),
+                url,
                 List.of(
                         "topic=" + topic,
                         "group=" + group,
-                        "url=" + url.get(),
+                        "url=" + url,
+                        "idempotency.key.on-missing=process",
                         "spring.kafka.listener.auto-startup=false",
                         "idempotency.errors.initial-interval=10ms"),
                 listener)) {
-            app.send(topic, "1", "a");
-            app.send(topic, "2", "deadlock");
-            app.send(topic, "3", "c");
+            List<String> payloads = List.of("a", "deadlock", "c");
+            for (int i = 0; i < payloads.size(); i++) {
+                app.send(topic, ids.isEmpty() ? null : ids.get(i), payloads.get(i));
+            }
             app.bean(KafkaListenerEndpointRegistry.class)
                     .getListenerContainers()
                     .forEach(container -> container.start());
@@ -57,7 +80,7 @@ class SwallowedDeadlockIT {
             assertThat(app.jdbc()
                             .queryForList(
                                     "select message_id from idempotency_processed order by message_id", String.class))
-                    .containsExactly("1", "2", "3");
+                    .isEqualTo(ids);
             assertThat(app.bean(Work.class).hasCaughtOne()).isTrue();
         }
     }

@@ -13,6 +13,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -37,6 +38,20 @@ class SwallowedErrorIT extends OneBatchTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(classes = {OfRecords.class, OfBatches.class, OfPolls.class, CommitsDespiteException.class})
+    void soItHasWithMessagesThatHaveNoKey(Class<?> listener) {
+        List<String> withoutKeys = List.of("idempotency.key.on-missing=process");
+        try (TestApplication app = startWith(withoutKeys, listener, ":a", ":swallows", ":c", ":reads")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).containsExactly("swallows");
+            assertThat(app.bean(Outcomes.class).missingKeys)
+                    .extracting(coordinates -> coordinates.offset())
+                    .containsExactlyInAnyOrder(0L, 2L, 3L);
+        }
+    }
+
     @Import({Effects.class, Outcomes.class})
     abstract static class Work {
 
@@ -51,6 +66,9 @@ class SwallowedErrorIT extends OneBatchTest {
         }
 
         final void process(String payload) {
+            if (payload.equals("reads")) {
+                return;
+            }
             this.effects.happen(payload);
             if (payload.equals("swallows")) {
                 swallowError();
@@ -76,6 +94,23 @@ class SwallowedErrorIT extends OneBatchTest {
         @IdempotentListener
         void on(String payload) {
             process(payload);
+        }
+    }
+
+    static class CommitsDespiteException extends Work {
+
+        CommitsDespiteException(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void on(String payload) {
+            process(payload);
+            if (payload.equals("swallows")) {
+                throw new IllegalStateException("no reason to roll back");
+            }
         }
     }
 
