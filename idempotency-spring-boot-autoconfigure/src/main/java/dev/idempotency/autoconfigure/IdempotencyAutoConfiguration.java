@@ -10,6 +10,7 @@ import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.ListenerDefaults;
 import dev.idempotency.listener.ListenerDefinitions;
 import dev.idempotency.listener.ListenerInspection;
+import dev.idempotency.listener.TransactionalBeans;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -44,6 +45,12 @@ public final class IdempotencyAutoConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static IdempotentEndpoints idempotentEndpoints(ObjectProvider<ContainerPreparation> preparation) {
         return new IdempotentEndpoints(preparation);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static TransactionalBeans idempotentTransactionalBeans() {
+        return new TransactionalBeans();
     }
 
     @Bean

@@ -2,16 +2,36 @@ package dev.idempotency.check;
 
 import dev.idempotency.listener.ProtectedListener;
 import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /** Whether a batch listener takes its messages one by one, rather than as what Spring can convert a list of them to. */
 final class BatchSignatureCheck implements ListenerCheck {
+
+    /** Of these a batch has one element a record. */
+    private static final Set<String> PARALLEL = Set.of(
+            KafkaHeaders.RECEIVED_KEY,
+            KafkaHeaders.RECEIVED_TOPIC,
+            KafkaHeaders.RECEIVED_PARTITION,
+            KafkaHeaders.RECEIVED_TIMESTAMP,
+            KafkaHeaders.TIMESTAMP_TYPE,
+            KafkaHeaders.OFFSET,
+            KafkaHeaders.NATIVE_HEADERS,
+            KafkaHeaders.BATCH_CONVERTED_HEADERS,
+            KafkaHeaders.RAW_DATA,
+            KafkaHeaders.CONVERSION_FAILURES);
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
@@ -21,31 +41,52 @@ final class BatchSignatureCheck implements ListenerCheck {
                         != null) {
             return;
         }
-        for (Parameter parameter : listener.method().getParameters()) {
-            if (!isHeader(parameter) && isConvertedFromList(parameter.getType())) {
+        Parameter[] parameters = listener.method().getParameters();
+        for (int i = 0; i < parameters.length; i++) {
+            Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));
+            String what = fault(parameters[i], type);
+            if (what != null) {
                 findings.add(
                         Check.BATCH_SIGNATURE,
                         listener,
-                        "It is a batch listener, and takes its messages as a %s."
-                                .formatted(parameter.getType().getSimpleName()),
+                        "It is a batch listener, and takes its %s as a %s.".formatted(what, type.getSimpleName()),
                         "Let the method take a List, or set @KafkaListener(batch = \"false\").");
             }
         }
     }
 
-    private static boolean isHeader(Parameter parameter) {
-        return AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
-                || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+    private static Class<?> contentType(ResolvableType declared) {
+        ResolvableType content = (declared.resolve() == Optional.class) ? declared.getGeneric(0) : declared;
+        return Objects.requireNonNullElse(content.resolve(), Object.class);
+    }
+
+    private static @Nullable String fault(Parameter parameter, Class<?> type) {
+        if (MessageHeaderAccessor.class.isAssignableFrom(type)) {
+            return "headers";
+        }
+        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+        if (header != null) {
+            boolean converted = isOtherCollection(type) || BaseStream.class.isAssignableFrom(type);
+            return (converted || (PARALLEL.contains(header.name()) && !isParallel(type))) ? "headers" : null;
+        }
+        boolean headers = AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+        return (!headers && isConvertedFromList(type)) ? "messages" : null;
+    }
+
+    /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
+    private static boolean isParallel(Class<?> type) {
+        return type.isAssignableFrom(ArrayList.class) || (type.isArray() && type != byte[].class);
     }
 
     private static boolean isConvertedFromList(Class<?> type) {
-        boolean otherCollection = Collection.class.isAssignableFrom(type)
-                && !List.class.isAssignableFrom(type)
-                && !type.isAssignableFrom(List.class);
         boolean primitives = type.isArray() && type.getComponentType().isPrimitive();
-        return otherCollection
+        return isOtherCollection(type)
                 || primitives
                 || CharSequence.class.isAssignableFrom(type)
                 || BaseStream.class.isAssignableFrom(type);
+    }
+
+    private static boolean isOtherCollection(Class<?> type) {
+        return Collection.class.isAssignableFrom(type) && !type.isAssignableFrom(ArrayList.class);
     }
 }

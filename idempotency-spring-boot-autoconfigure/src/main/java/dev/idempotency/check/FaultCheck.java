@@ -16,6 +16,7 @@ final class FaultCheck implements ListenerCheck {
                         case TRANSACTION_MANAGER -> Check.TRANSACTION_MANAGER;
                         case RETENTION -> Check.RETENTION_VALUE;
                         case INBOX -> Check.INBOX;
+                        case PROXY -> Check.NOT_PROXIED;
                         case TRANSACTION_PER_POLL -> Check.TRANSACTION_PER_POLL;
                     };
             findings.add(check, listener, fault.what(), fault.remedy());

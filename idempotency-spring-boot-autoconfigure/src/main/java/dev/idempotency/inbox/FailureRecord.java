@@ -60,7 +60,10 @@ final class FailureRecord {
     private List<KeptMessage> update(InboxTable table) {
         Set<MessageId> known = table.lock(ids(this.open));
         Set<MessageId> processed = processed(known);
-        table.updateFailed(known.stream().filter(id -> !processed.contains(id)).toList(), this.error);
+        List<KeptMessage> failed = this.open.stream()
+                .filter(message -> known.contains(message.id()) && !processed.contains(message.id()))
+                .toList();
+        table.updateFailed(failed, this.error);
         return this.open.stream()
                 .filter(message -> !known.contains(message.id()))
                 .toList();

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the record's key
  * @param headers the record's headers, as {@link HeaderLines}
  * @param payload the record's value
+ * @param earlierCalls calls of the listener that have not been recorded, beside the one that is
  */
 record KeptMessage(
         MessageId id,
@@ -20,4 +21,17 @@ record KeptMessage(
         @Nullable String type,
         byte @Nullable [] key,
         String headers,
-        Payload payload) {}
+        Payload payload,
+        int earlierCalls) {
+
+    /** A message of which all earlier calls have been recorded. */
+    KeptMessage(
+            MessageId id,
+            RecordCoordinates coordinates,
+            @Nullable String type,
+            byte @Nullable [] key,
+            String headers,
+            Payload payload) {
+        this(id, coordinates, type, key, headers, payload, 0);
+    }
+}

@@ -38,7 +38,8 @@ final class MessageKeeping {
                 type(headers, message.record().value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
-                (found != null) ? found.payload() : Payload.UNKNOWN);
+                (found != null) ? found.payload() : Payload.UNKNOWN,
+                message.earlierCalls());
     }
 
     /** Where it can be sent to again: a dead letter leads back to a topic that this listener does not read. */

@@ -24,6 +24,7 @@ final class Attempt implements ListenerTransaction.Work {
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final int offset;
+    private final int[] unrecordedCalls;
     private @Nullable Admission admission;
     private boolean committed;
 
@@ -32,18 +33,21 @@ final class Attempt implements ListenerTransaction.Work {
      *
      * @param candidates those messages
      * @param offset the position of the first of them in the delivery
+     * @param unrecordedCalls by position in the delivery, how often the listener was called without the inbox knowing
      */
     Attempt(
             ListenerCall call,
             Delivery delivery,
             ListenerDefinition definition,
             List<Candidate> candidates,
-            int offset) {
+            int offset,
+            int[] unrecordedCalls) {
         this.call = call;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = candidates;
         this.offset = offset;
+        this.unrecordedCalls = unrecordedCalls;
     }
 
     @Nullable
@@ -102,7 +106,7 @@ final class Attempt implements ListenerTransaction.Work {
         Admission answer = claim();
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
-            this.delivery.acknowledge();
+            this.delivery.skip();
             return this.definition.resultWhenSkipped();
         }
         List<@Nullable MessageId> ids = new ArrayList<>(answer.positions().length);
@@ -202,10 +206,27 @@ final class Attempt implements ListenerTransaction.Work {
         }
         BatchFailure named =
                 this.delivery.isBatch() ? BatchFailure.in(failure, this.delivery.records(), positions()) : null;
-        List<DeliveredMessage> messages =
-                delivered((named != null && named.position() >= 0) ? new int[] {named.position()} : positions());
+        int[] failed = (named != null && named.position() >= 0) ? new int[] {named.position()} : positions();
+        List<DeliveredMessage> messages = delivered(failed);
         if (!messages.isEmpty()) {
             this.definition.inbox().failed(messages, failure);
+        }
+        countCalls(named);
+        for (int position : failed) {
+            this.unrecordedCalls[position] = 0;
+        }
+    }
+
+    /**
+     * Counts the calls of an attempt that was rolled back, for the inbox to be told with what becomes of the messages next.
+     *
+     * @param named the message at which the listener failed; one by one it was not called with those after it
+     */
+    void countCalls(@Nullable BatchFailure named) {
+        for (int position : positions()) {
+            if (named == null || !this.call.isOneByOne() || position <= named.position()) {
+                this.unrecordedCalls[position]++;
+            }
         }
     }
 
@@ -218,7 +239,8 @@ final class Attempt implements ListenerTransaction.Work {
                 messages.add(new DeliveredMessage(
                         candidate.id(),
                         candidate.coordinates(),
-                        this.delivery.records().get(position)));
+                        this.delivery.records().get(position),
+                        this.unrecordedCalls[position]));
             }
         }
         return messages;

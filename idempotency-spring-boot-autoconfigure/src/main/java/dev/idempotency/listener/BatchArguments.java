@@ -1,11 +1,12 @@
 package dev.idempotency.listener;
 
+import java.lang.reflect.Array;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -18,8 +19,8 @@ import org.springframework.messaging.support.GenericMessage;
 /**
  * Leaves in a batch listener's arguments nothing but the records at some positions.
  *
- * <p>Whatever has one element a record is filtered alike: payloads, records, messages, header lists, and the lists among
- * the values of a header map.
+ * <p>Whatever has one element a record is filtered alike: payloads, records, messages, lists and arrays of headers, and
+ * the lists among the values of a header map.
  */
 final class BatchArguments {
 
@@ -41,11 +42,11 @@ final class BatchArguments {
     }
 
     private @Nullable Object filter(@Nullable Object argument) {
-        if (argument instanceof List<?> list && list.size() == this.records.size()) {
-            return filterList(list);
+        if (isParallel(argument, this.records.size())) {
+            return (argument instanceof List<?> list) ? filterList(list) : filterArray(argument);
         }
-        if (argument instanceof Object[] array && array.length == this.records.size()) {
-            return filterArray(array);
+        if (argument instanceof Optional<?> optional) {
+            return optional.map(this::filter);
         }
         if (argument instanceof ConsumerRecords<?, ?> consumerRecords) {
             return filterRecords(consumerRecords);
@@ -71,10 +72,10 @@ final class BatchArguments {
         return kept;
     }
 
-    private @Nullable Object[] filterArray(@Nullable Object[] array) {
-        @Nullable Object[] kept = Arrays.copyOf(array, this.positions.length);
-        for (int i = 0; i < kept.length; i++) {
-            kept[i] = array[this.positions[i]];
+    private Object filterArray(Object array) {
+        Object kept = Array.newInstance(array.getClass().getComponentType(), this.positions.length);
+        for (int i = 0; i < this.positions.length; i++) {
+            Array.set(kept, i, Array.get(array, this.positions[i]));
         }
         return kept;
     }
@@ -108,6 +109,35 @@ final class BatchArguments {
     }
 
     private Object filterValue(Object value) {
-        return (value instanceof List<?> list && list.size() == this.records.size()) ? filterList(list) : value;
+        return (value instanceof List<?> list && isParallel(list, this.records.size())) ? filterList(list) : value;
+    }
+
+    /** Whether an argument has one element a record. Bytes are one value, as those of a header. */
+    private static boolean isParallel(@Nullable Object argument, int size) {
+        if (argument instanceof List<?> list) {
+            return list.size() == size;
+        }
+        return argument != null
+                && argument.getClass().isArray()
+                && !(argument instanceof byte[])
+                && Array.getLength(argument) == size;
+    }
+
+    /** What of an argument belongs to the record at a position; all of it, if it has no elements. */
+    static @Nullable Object element(@Nullable Object argument, int position, int size) {
+        Object content = (argument instanceof Message<?> message) ? message.getPayload() : argument;
+        if (isParallel(content, size)) {
+            return (content instanceof List<?> list) ? list.get(position) : Array.get(content, position);
+        }
+        if (content instanceof Optional<?> optional) {
+            return optional.isPresent() ? element(optional.get(), position, size) : null;
+        }
+        if (content instanceof Map<?, ?> map) {
+            Map<Object, @Nullable Object> elements = new LinkedHashMap<>();
+            map.forEach((name, value) ->
+                    elements.put(name, (value instanceof List<?>) ? element(value, position, size) : value));
+            return elements;
+        }
+        return argument;
     }
 }

@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ final class ClaimedRecord {
     }
 
     @Nullable
-    Object proceed(MethodInvocation invocation) throws Throwable {
+    Object proceed(TargetCall.Chain aspects) throws Throwable {
         if (this.failure != null) {
             throw this.failure;
         }
@@ -31,7 +30,7 @@ final class ClaimedRecord {
             return null;
         }
         try {
-            Object result = invocation.proceed();
+            Object result = aspects.proceed();
             this.processed = true;
             return result;
         } catch (Throwable ex) {

@@ -9,6 +9,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
@@ -43,6 +44,7 @@ public final class ContainerPreparation {
         if (endpoint == null) {
             return;
         }
+        RepliesToNew.install(innermost(listenerOf(container)));
         container.setupMessageListener(remembering(listenerOf(container), endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
@@ -61,6 +63,14 @@ public final class ContainerPreparation {
         Object listener = container.getContainerProperties().getMessageListener();
         Object advised = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
         return (advised != null) ? advised : listener;
+    }
+
+    private static @Nullable Object innermost(@Nullable Object listener) {
+        Object innermost = listener;
+        while (innermost instanceof DelegatingMessageListener<?> delegating) {
+            innermost = delegating.getDelegate();
+        }
+        return innermost;
     }
 
     private static void teach(@Nullable Object errorHandler) {

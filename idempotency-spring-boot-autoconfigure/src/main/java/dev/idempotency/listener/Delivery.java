@@ -29,6 +29,8 @@ final class Delivery {
     private final @Nullable DeferredAcknowledgment acknowledgment;
     private final @Nullable ClaimedRecord claimed;
     private boolean beingHandled;
+    private boolean skipped;
+    private @Nullable TargetCall targetCall;
 
     private Delivery(
             ListenerEndpoint endpoint,
@@ -105,13 +107,15 @@ final class Delivery {
     }
 
     /**
-     * Begins to handle the delivery, unless that is what is being done: then a call of the listener is part of the same
-     * work. When handling has ended, another call, by an aspect that repeats a failed one, begins anew.
+     * Begins to handle the delivery, unless that is what is being done. When handling has ended, another call, by an aspect that repeats a failed one, begins anew.
      */
     boolean begin() {
         boolean idle = !this.beingHandled;
         if (idle && this.acknowledgment != null) {
             this.acknowledgment.reset();
+        }
+        if (idle) {
+            this.skipped = false;
         }
         this.beingHandled = true;
         return idle;
@@ -119,6 +123,21 @@ final class Delivery {
 
     void end() {
         this.beingHandled = false;
+        this.targetCall = null;
+    }
+
+    /** Calls the listener for a claim: its method must be called once, whatever aspects there are. */
+    @Nullable
+    Object call(ListenerDefinition definition, TargetCall.Chain aspects) throws Throwable {
+        this.skipped = false;
+        this.targetCall = new TargetCall(definition);
+        return this.targetCall.through(aspects);
+    }
+
+    /** The call that is being made, or was made last while the delivery is handled. */
+    @Nullable
+    TargetCall targetCall() {
+        return this.targetCall;
     }
 
     ListenerEndpoint endpoint() {
@@ -144,11 +163,17 @@ final class Delivery {
         return this.acknowledgment;
     }
 
-    /** Acknowledges what the listener will not be called for: nobody else would. */
-    void acknowledge() {
+    /** The listener is not called, so its result is none; and what it will not acknowledge nobody else would. */
+    void skip() {
+        this.skipped = true;
         if (this.acknowledgment != null) {
             this.acknowledgment.acknowledge();
         }
+    }
+
+    /** Whether the last attempt did not call the listener. */
+    boolean isSkipped() {
+        return this.skipped;
     }
 
     boolean isNacked() {

@@ -19,12 +19,14 @@ final class IdempotentInvocation {
     private final Delivery delivery;
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
+    private final int[] unrecordedCalls;
 
     private IdempotentInvocation(ListenerCall call, Delivery delivery, ListenerDefinition definition) {
         this.call = call;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = new ArrayList<>(delivery.records().size());
+        this.unrecordedCalls = new int[delivery.records().size()];
     }
 
     static @Nullable Object proceed(ListenerCall call, Delivery delivery, ListenerDefinition definition)
@@ -106,6 +108,7 @@ final class IdempotentInvocation {
         }
         BatchFailure named = BatchFailure.in(failure, this.delivery.records(), together.positions());
         if (named == null || named.position() != together.firstPosition()) {
+            together.countCalls(named);
             return settleEach(count);
         }
         settleEach(named.position());
@@ -134,7 +137,13 @@ final class IdempotentInvocation {
     }
 
     private Attempt attempt(int from, int to) {
-        return new Attempt(this.call, this.delivery, this.definition, this.candidates.subList(from, to), from);
+        return new Attempt(
+                this.call,
+                this.delivery,
+                this.definition,
+                this.candidates.subList(from, to),
+                from,
+                this.unrecordedCalls);
     }
 
     /**

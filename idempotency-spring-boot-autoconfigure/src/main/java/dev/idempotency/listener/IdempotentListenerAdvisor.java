@@ -52,16 +52,21 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
             if (delivery == null) {
                 throw unprotected(invocation, "it was not called by its Kafka listener container");
             }
+            ListenerDefinition definition = definition(invocation, delivery);
             if (!delivery.begin()) {
+                TargetCall call = delivery.targetCall();
+                if (call == null || !call.leadsTo(definition)) {
+                    throw unprotected(invocation, "it was called while a message of its container is being handled");
+                }
+                // A proxy around the proxy, each with a claim: the call is on its way.
                 return invocation.proceed();
             }
             try {
-                ListenerDefinition definition = definition(invocation, delivery);
                 if (delivery.claimed() != null) {
-                    return delivery.claimed().proceed(invocation);
+                    return delivery.claimed().proceed(() -> delivery.call(definition, invocation::proceed));
                 }
                 return IdempotentInvocation.proceed(
-                        new MethodCall(invocation, delivery, definition.arguments()), delivery, definition);
+                        new MethodCall(invocation, delivery, definition), delivery, definition);
             } finally {
                 delivery.end();
             }

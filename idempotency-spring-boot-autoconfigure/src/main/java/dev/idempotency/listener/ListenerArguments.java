@@ -87,19 +87,10 @@ final class ListenerArguments {
 
             @Override
             public @Nullable Object argument(int index) {
-                Object argument = arguments[index];
-                if (delivery.isBatch()) {
-                    Object content = (argument instanceof Message<?> message) ? message.getPayload() : argument;
-                    if (content instanceof List<?> list
-                            && list.size() == delivery.records().size()) {
-                        return list.get(position);
-                    }
-                    if (content instanceof Object[] array
-                            && array.length == delivery.records().size()) {
-                        return array[position];
-                    }
-                }
-                return argument;
+                return delivery.isBatch()
+                        ? BatchArguments.element(
+                                arguments[index], position, delivery.records().size())
+                        : arguments[index];
             }
         };
     }

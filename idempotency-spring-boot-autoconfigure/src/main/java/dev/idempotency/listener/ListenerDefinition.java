@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param ids who gives its messages their identity
  * @param transaction the transaction that it shares with its claims
  * @param transactionPerPoll whether it is called record by record in one transaction for all records of a poll
+ * @param targetSeen whether its calls are seen behind all aspects
  * @param store where claims are made
  * @param inbox where its messages are kept
  * @param observer who hears of the outcome
@@ -28,6 +29,7 @@ record ListenerDefinition(
         MessageIdResolver ids,
         ListenerTransaction transaction,
         boolean transactionPerPoll,
+        boolean targetSeen,
         ProcessedMessageStore store,
         InboxRecorder inbox,
         ConsumerObserver observer) {

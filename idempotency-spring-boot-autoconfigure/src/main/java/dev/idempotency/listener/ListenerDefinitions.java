@@ -114,6 +114,7 @@ public final class ListenerDefinitions {
         if (transactionPerPoll) {
             faults.addAll(PollTransactions.faultsOf(method, targetClass, element, attribute, container));
         }
+        boolean targetSeen = faults.collect(false, () -> TargetCallAdvisor.standBehind(bean, method));
         InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
@@ -136,6 +137,7 @@ public final class ListenerDefinitions {
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                 new ListenerTransaction(manager, attribute),
                 transactionPerPoll,
+                targetSeen,
                 this.defaults.store(),
                 inbox,
                 this.observers.computeIfAbsent(consumer, name -> introduce(description)));

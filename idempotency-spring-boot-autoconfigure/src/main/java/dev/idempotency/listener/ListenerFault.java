@@ -16,6 +16,7 @@ public record ListenerFault(Kind kind, String what, String remedy) {
         TRANSACTION_MANAGER,
         RETENTION,
         INBOX,
+        PROXY,
         TRANSACTION_PER_POLL
     }
 }

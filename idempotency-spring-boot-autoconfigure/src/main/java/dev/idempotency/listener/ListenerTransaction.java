@@ -1,9 +1,11 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.IdempotencyException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
@@ -43,6 +45,16 @@ final class ListenerTransaction {
     @Nullable
     Object execute(Work work) throws Throwable {
         TransactionStatus status = this.transactionManager.getTransaction(this.attribute);
+        try (RollbackCause cause = RollbackCause.watch(status)) {
+            try {
+                return execute(work, status);
+            } catch (UnexpectedRollbackException ex) {
+                throw cause.explain(ex);
+            }
+        }
+    }
+
+    private @Nullable Object execute(Work work, TransactionStatus status) throws Throwable {
         Object result;
         try {
             tellOfCommit(work);
@@ -94,7 +106,9 @@ final class ListenerTransaction {
 
     /** Whether what was done is undone when it ends with this failure. */
     boolean rollsBack(Throwable failure) {
-        return this.attribute.rollbackOn(failure) || !isExplicitlyCommitted(failure);
+        return failure instanceof IdempotencyException
+                || this.attribute.rollbackOn(failure)
+                || !isExplicitlyCommitted(failure);
     }
 
     private boolean isExplicitlyCommitted(Throwable failure) {

@@ -8,25 +8,25 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 
 /** The container's own call of the listener; of a batch, with the arguments narrowed to the messages that may enter. */
-record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerArguments arguments) implements ListenerCall {
+record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
+        implements ListenerCall {
 
     @Override
     public MessageView view(int position) {
-        return this.arguments.view(this.delivery, position, this.invocation.getArguments());
+        return this.definition.arguments().view(this.delivery, position, this.invocation.getArguments());
     }
 
     @Override
     public @Nullable Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable {
         if (!this.delivery.isBatch()) {
-            return this.invocation.proceed();
+            return this.delivery.call(this.definition, this.invocation::proceed);
         }
         @Nullable Object[] arguments = this.invocation.getArguments();
         if (positions.length < this.delivery.records().size()) {
             arguments = new BatchArguments(this.delivery.records(), positions).filter(arguments);
         }
         this.delivery.narrow(positions);
-        return ((ProxyMethodInvocation) this.invocation)
-                .invocableClone(arguments)
-                .proceed();
+        MethodInvocation narrowed = ((ProxyMethodInvocation) this.invocation).invocableClone(arguments);
+        return this.delivery.call(this.definition, narrowed::proceed);
     }
 }

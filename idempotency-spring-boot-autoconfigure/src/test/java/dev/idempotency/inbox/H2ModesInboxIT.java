@@ -34,7 +34,7 @@ class H2ModesInboxIT {
                         1, 2
                     }));
             database.inNewTransaction(table -> table.insertFailed(List.of(message), "error"));
-            database.inNewTransaction(table -> table.updateFailed(table.lock(List.of(id)), "error"));
+            database.inNewTransaction(table -> table.updateFailed(List.of(message), "error"));
             assertThat(database.reader().replayable("consumer", database.callInNewTransaction(InboxTable::now), 10))
                     .containsExactly(id);
             database.inNewTransaction(table -> table.complete(List.of(message)));

@@ -12,8 +12,11 @@ import dev.idempotency.app.TestApplication;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -82,12 +85,13 @@ class BatchListenerIT extends ApplicationTest {
     void everyParallelArgumentIsFilteredAlike() {
         try (TestApplication app = startWith(
                 List.of("spring.kafka.listener.ack-mode=manual"), AllArguments.class, "1:a", "2:b", "1:a", "3:c")) {
-            for (String suffix : List.of("-lists", "-records", "-messages", "-poll")) {
+            for (String suffix : List.of("-lists", "-arrays", "-records", "-messages", "-poll")) {
                 app.awaitCaughtUp(this.group + suffix, this.topic);
             }
             assertThat(app.bean(AllArguments.class).seen())
                     .containsExactlyInAnyOrder(
                             "lists [a, b, c] [0, 1, 3] [1, 2, 3] [0, 1, 3]",
+                            "arrays [a, b, c] [0, 1, 3] Optional[[0, 1, 3]] [0, 1, 3] [0, 0, 0]",
                             "records [a, b, c] [0, 1, 3]",
                             "messages [a, b, c]",
                             "poll [a, b, c] next {" + this.topic + "-0=4}");
@@ -224,6 +228,23 @@ class BatchListenerIT extends ApplicationTest {
                     .toList();
             this.seen.add("lists %s %s %s %s".formatted(payloads, offsets, ids, headers.get(KafkaHeaders.OFFSET)));
             assertThat(consumer.assignment()).isNotEmpty();
+            acknowledgment.acknowledge();
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-arrays", info = "four")
+        @IdempotentListener(key = "(#all['kafka_offset'] == 2 ? 0 : #offsets) + '/' + (#offsets == 2 ? 0 : #some)")
+        void arrays(
+                Collection<String> payloads,
+                @Header(KafkaHeaders.OFFSET) long[] offsets,
+                @Header(KafkaHeaders.OFFSET) Optional<List<Long>> some,
+                @Header(KafkaHeaders.OFFSET) Iterable<Long> iterable,
+                @Header(KafkaHeaders.RECEIVED_PARTITION) Integer[] partitions,
+                @Headers Map<String, Object> all,
+                @Header(KafkaHeaders.LISTENER_INFO) String info,
+                Acknowledgment acknowledgment) {
+            assertThat(info).isEqualTo("four");
+            this.seen.add("arrays %s %s %s %s %s"
+                    .formatted(payloads, Arrays.toString(offsets), some, iterable, Arrays.toString(partitions)));
             acknowledgment.acknowledge();
         }
 

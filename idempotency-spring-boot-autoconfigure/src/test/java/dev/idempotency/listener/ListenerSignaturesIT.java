@@ -7,6 +7,7 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -36,6 +37,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.stereotype.Component;
 
 class ListenerSignaturesIT extends ApplicationTest {
@@ -93,6 +95,38 @@ class ListenerSignaturesIT extends ApplicationTest {
             app.send(this.topic, "1", "a");
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a");
+        }
+    }
+
+    @Test
+    void aDuplicateSendsNoReplyWhateverItsMethodReturns() {
+        String toString = "org.springframework.kafka.support.serializer.ToStringSerializer";
+        try (TestApplication app =
+                start(List.of("spring.kafka.producer.value-serializer=" + toString), Replies.class)) {
+            app.send(this.topic, "1", "a");
+            app.send(this.topic, "1", "a");
+            app.send(this.topic, "2", "bc");
+            app.awaitCaughtUp(this.group, this.topic);
+            app.awaitCaughtUp(this.group + "-batch", this.topic);
+            assertThat(TopicContents.values(this.topic + "-replies")).containsExactly("1", "2");
+            assertThat(TopicContents.values(this.topic + "-batch-replies")).doesNotContain("false");
+        }
+    }
+
+    static class Replies {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        @SendTo("${topic}-replies")
+        int on(String payload) {
+            return payload.length();
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-batch", batch = "true")
+        @IdempotentListener
+        @SendTo("${topic}-batch-replies")
+        boolean onBatch(List<String> payloads) {
+            return true;
         }
     }
 

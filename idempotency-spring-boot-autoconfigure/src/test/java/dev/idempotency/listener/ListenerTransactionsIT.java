@@ -15,6 +15,8 @@ import dev.idempotency.listener.ledger.BookingRepository;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.context.annotation.Import;
 import org.springframework.data.jdbc.repository.config.EnableJdbcRepositories;
@@ -22,8 +24,10 @@ import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 class ListenerTransactionsIT extends ApplicationTest {
@@ -45,6 +49,41 @@ class ListenerTransactionsIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).containsExactly("a");
             assertThat(app.bean(Failures.class).causes()).hasSize(1);
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
+            assertThat(app.bean(Outcomes.class).processed).hasSize(1);
+            assertThat(app.bean(Outcomes.class).failed).hasValue(0);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {FailsAfterCommit.class, FailsAfterCommitOfPoll.class})
+    void whatIsThrownAfterTheCommitDoesNotMakeAFailureOfIt(Class<?> listener) {
+        try (TestApplication app = start(listener, Failures.class, Outcomes.class)) {
+            app.send(this.topic, "1", "a");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a");
+            assertThat(app.bean(Outcomes.class).processed).hasSize(1);
+            assertThat(app.bean(Outcomes.class).failed).hasValue(0);
+            assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
+        }
+    }
+
+    @Test
+    void aFailureThatMarkedTheTransactionIsTheCauseOfItsUnexpectedRollback() {
+        try (TestApplication app = start(
+                List.of("spring.jpa.hibernate.ddl-auto=create"),
+                CatchesInner.class,
+                InnerService.class,
+                Failures.class)) {
+            app.send(this.topic, "1", "service");
+            app.send(this.topic, "2", "repository");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).isEmpty();
+            assertThat(app.bean(Failures.class).causes()).allSatisfy(cause -> assertThat(cause)
+                    .isInstanceOf(UnexpectedRollbackException.class)
+                    .hasMessageContaining("REQUIRES_NEW"));
+            assertThat(app.bean(Failures.class).causes())
+                    .extracting(cause -> cause.getCause().getClass().getSimpleName())
+                    .contains("ArithmeticException", "InvalidDataAccessApiUsageException");
         }
     }
 
@@ -108,6 +147,82 @@ class ListenerTransactionsIT extends ApplicationTest {
         void on(String payload) {
             this.effects.happen(payload);
             throw new IllegalStateException("not a reason to roll back");
+        }
+    }
+
+    @Import(Effects.class)
+    static class FailsAfterCommit {
+
+        private final Effects effects;
+
+        FailsAfterCommit(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String payload) {
+            this.effects.happen(payload);
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                @Override
+                public void afterCommit() {
+                    throw new IllegalStateException("after the commit");
+                }
+            });
+        }
+    }
+
+    static class FailsAfterCommitOfPoll extends FailsAfterCommit {
+
+        FailsAfterCommitOfPoll(Effects effects) {
+            super(effects);
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
+        }
+    }
+
+    static class InnerService {
+
+        @Transactional
+        void fail() {
+            throw new ArithmeticException("inner");
+        }
+    }
+
+    @Import(Effects.class)
+    @EntityScan(basePackageClasses = Account.class)
+    @EnableJpaRepositories(basePackageClasses = AccountRepository.class)
+    static class CatchesInner {
+
+        private final Effects effects;
+        private final InnerService service;
+        private final AccountRepository accounts;
+
+        CatchesInner(Effects effects, InnerService service, AccountRepository accounts) {
+            this.effects = effects;
+            this.service = service;
+            this.accounts = accounts;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String payload) {
+            this.effects.happen(payload);
+            try {
+                if (payload.equals("service")) {
+                    this.service.fail();
+                } else {
+                    this.accounts.findById(null);
+                }
+            } catch (RuntimeException ex) {
+                // All seems well.
+            }
         }
     }
 

@@ -42,13 +42,6 @@ class SwallowedDeadlockIT {
         catchADeadlock(mariaDb(), listener, List.of());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"1", ""})
-    void soItHasOnH2(String id) {
-        String url = "jdbc:h2:mem:" + TestKafka.uniqueName("deadlock") + ";DB_CLOSE_DELAY=-1;USER=sa";
-        catchADeadlock(url, OfRecords.class, id.isEmpty() ? List.of() : List.of("1", "2", "3"));
-    }
-
     private static String mariaDb() {
         Optional<String> url = TestMariaDb.createDatabase();
         Assumptions.assumeTrue(url.isPresent(), "No MariaDB server starts here");

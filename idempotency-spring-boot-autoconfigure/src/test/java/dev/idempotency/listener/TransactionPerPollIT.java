@@ -241,7 +241,7 @@ class TransactionPerPollIT extends OneBatchTest {
                                     "select message_id || ' ' || status || ' ' || attempts from idempotency_inbox"
                                             + " order by message_id",
                                     String.class))
-                    .containsExactly("1 processed 1", "2 failed 3", "3 processed 1");
+                    .containsExactly("1 processed 2", "2 failed 4", "3 processed 1");
             assertThat(app.jdbc()
                             .queryForObject(
                                     "select last_error from idempotency_inbox where message_id = '2'", String.class))

@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -149,6 +150,32 @@ abstract class AbstractProcessedMessageStoreIT {
         });
         assertThat(this.jdbc.queryForObject("select count(*) from effect", Integer.class))
                 .isOne();
+    }
+
+    @Test
+    void aTransactionWithoutClaimsIsWatchedAndNothingIsLeftOfThat() {
+        this.transaction.executeWithoutResult(status -> {
+            BooleanSupplier held = this.store.watchTransaction("consumer");
+            this.jdbc.update("insert into effect (id) values ('without a claim')");
+            assertThat(held.getAsBoolean()).isTrue();
+        });
+        assertThat(this.jdbc.queryForObject("select count(*) from idempotency_processed", Integer.class))
+                .isZero();
+    }
+
+    @Test
+    void aTransactionWithoutClaimsThatTheDatabaseHasGivenUpIsNotHeld() {
+        this.transaction.executeWithoutResult(status -> {
+            BooleanSupplier held = this.store.watchTransaction("consumer");
+            giveUpTransaction(this.jdbc);
+            assertThat(held.getAsBoolean()).isFalse();
+            status.setRollbackOnly();
+        });
+    }
+
+    /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
+    void giveUpTransaction(JdbcTemplate jdbc) {
+        jdbc.execute("rollback");
     }
 
     @Test

@@ -1,6 +1,10 @@
 package dev.idempotency.store;
 
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
 import dev.idempotency.testing.TestPostgres;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 class PostgresStoreIT extends AbstractProcessedMessageStoreIT {
 
@@ -12,5 +16,11 @@ class PostgresStoreIT extends AbstractProcessedMessageStoreIT {
     @Override
     String analyze() {
         return "analyze idempotency_processed";
+    }
+
+    @Override
+    void giveUpTransaction(JdbcTemplate jdbc) {
+        assertThatExceptionOfType(DataIntegrityViolationException.class)
+                .isThrownBy(() -> jdbc.execute("insert into effect (id) values (null)"));
     }
 }

@@ -1,0 +1,91 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.UnprotectedListenerException;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one call of a listener's method that belongs to a claim, seen behind all aspects: what a first call has written is in
+ * the transaction, so there is no second one; and without any the message would pass for processed.
+ */
+final class TargetCall {
+
+    /** What leads through the aspects to the method. */
+    interface Chain {
+
+        @Nullable
+        Object proceed() throws Throwable;
+    }
+
+    private final ListenerDefinition definition;
+    private boolean made;
+    private @Nullable Throwable failure;
+    private @Nullable UnprotectedListenerException refusal;
+
+    TargetCall(ListenerDefinition definition) {
+        this.definition = definition;
+    }
+
+    /** Whether it is on its way to this method, and has not arrived. */
+    boolean leadsTo(ListenerDefinition method) {
+        return this.definition == method && !this.made;
+    }
+
+    /** Calls the aspects; a refusal counts, whatever they make of it. */
+    @Nullable
+    Object through(Chain aspects) throws Throwable {
+        Object result;
+        try {
+            result = aspects.proceed();
+        } catch (Throwable ex) {
+            throw (this.refusal != null) ? this.refusal : ex;
+        }
+        if (this.refusal != null) {
+            throw this.refusal;
+        }
+        if (this.definition.targetSeen() && !this.made) {
+            throw new UnprotectedListenerException(
+                    ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."
+                                    + " Nothing was committed, as the message would pass for processed. Let the aspect"
+                                    + " throw an exception, or decide within the method.")
+                            .formatted(describe()));
+        }
+        return result;
+    }
+
+    /** Calls the method. */
+    @Nullable
+    Object make(MethodInvocation invocation) throws Throwable {
+        if (this.made) {
+            if (this.refusal == null) {
+                this.refusal = refusal();
+            }
+            throw this.refusal;
+        }
+        this.made = true;
+        try {
+            return invocation.proceed();
+        } catch (Throwable ex) {
+            this.failure = ex;
+            throw ex;
+        }
+    }
+
+    private UnprotectedListenerException refusal() {
+        return new UnprotectedListenerException(
+                ("%s was called a second time in one transaction, by an aspect between @IdempotentListener and the"
+                                + " method, such as a retry: what the first call has written would be there twice. Nothing"
+                                + " was committed. Remove the aspect and leave retries to idempotency.errors.* or"
+                                + " @RetryableTopic, or let it repeat a method that the listener calls.")
+                        .formatted(describe()),
+                this.failure);
+    }
+
+    private String describe() {
+        return "%s.%s of consumer '%s'"
+                .formatted(
+                        this.definition.method().getDeclaringClass().getSimpleName(),
+                        this.definition.method().getName(),
+                        this.definition.consumer());
+    }
+}

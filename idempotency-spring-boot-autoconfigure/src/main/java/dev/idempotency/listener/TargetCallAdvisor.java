@@ -1,0 +1,78 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.listener.ListenerFault.Kind;
+import java.io.Serial;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+
+/**
+ * Sees the call of a listener's method behind all aspects. It is put at the end of the innermost proxy's advisors when all
+ * of them are known: by its order alone it would stand before the aspects that have none.
+ */
+final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private TargetCallAdvisor() {
+        super((MethodInterceptor) invocation -> {
+            Delivery delivery = Delivery.current();
+            TargetCall call = (delivery != null) ? delivery.targetCall() : null;
+            if (call == null) {
+                throw new UnprotectedListenerException(
+                        ("%s is an @%s, but an aspect has called it on another thread than its container's, outside its"
+                                        + " transaction. Remove the aspect, or let it surround a method that the"
+                                        + " listener calls.")
+                                .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName()));
+            }
+            return call.make(invocation);
+        });
+    }
+
+    @Override
+    public boolean matches(Method method, Class<?> targetClass) {
+        return IdempotentMethods.find(method, targetClass) != null;
+    }
+
+    /**
+     * Puts one behind the aspects of a bean, unless it is there.
+     *
+     * @return whether the bean is a proxy that could be given one; start-up checks tell of what is none
+     */
+    static boolean standBehind(Object bean, Method listener) {
+        Advised innermost = innermost(bean);
+        if (innermost == null || IdempotentMethods.find(listener, innermost.getTargetClass()) == null) {
+            return false;
+        }
+        synchronized (TargetCallAdvisor.class) {
+            if (Arrays.stream(innermost.getAdvisors()).anyMatch(TargetCallAdvisor.class::isInstance)) {
+                return true;
+            }
+            if (innermost.isFrozen()) {
+                throw ListenerFaults.found(
+                        Kind.PROXY,
+                        "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
+                        "Do not call setFrozen(true) on the proxies of listeners, or on what creates them.");
+            }
+            innermost.addAdvisor(new TargetCallAdvisor());
+            return true;
+        }
+    }
+
+    private static @Nullable Advised innermost(Object bean) {
+        Advised innermost = null;
+        Object object = bean;
+        while (object instanceof Advised advised && advised.getTargetSource().isStatic()) {
+            innermost = advised;
+            object = AopProxyUtils.getSingletonTarget(object);
+        }
+        return innermost;
+    }
+}
