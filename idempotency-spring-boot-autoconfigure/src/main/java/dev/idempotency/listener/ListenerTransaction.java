@@ -46,29 +46,33 @@ final class ListenerTransaction {
     Object execute(Work work) throws Throwable {
         TransactionStatus status = this.transactionManager.getTransaction(this.attribute);
         try (RollbackCause cause = RollbackCause.watch(status)) {
-            try {
-                return execute(work, status);
-            } catch (UnexpectedRollbackException ex) {
-                throw cause.explain(ex);
-            }
+            return execute(work, status, cause);
         }
     }
 
-    private @Nullable Object execute(Work work, TransactionStatus status) throws Throwable {
+    private @Nullable Object execute(Work work, TransactionStatus status, RollbackCause cause) throws Throwable {
         Object result;
         try {
             tellOfCommit(work);
             result = work.run();
         } catch (Throwable ex) {
-            complete(status, ex);
+            complete(status, ex, cause);
             throw ex;
         }
         if (work.isToBeUndone()) {
             this.transactionManager.rollback(status);
         } else {
-            this.transactionManager.commit(status);
+            commit(status, cause);
         }
         return result;
+    }
+
+    private void commit(TransactionStatus status, RollbackCause cause) {
+        try {
+            this.transactionManager.commit(status);
+        } catch (UnexpectedRollbackException ex) {
+            throw cause.explain(ex);
+        }
     }
 
     private static void tellOfCommit(Work work) {
@@ -85,7 +89,7 @@ final class ListenerTransaction {
         }
     }
 
-    private void complete(TransactionStatus status, Throwable failure) {
+    private void complete(TransactionStatus status, Throwable failure, RollbackCause cause) {
         if (rollsBack(failure)) {
             try {
                 this.transactionManager.rollback(status);
@@ -96,7 +100,7 @@ final class ListenerTransaction {
             return;
         }
         try {
-            this.transactionManager.commit(status);
+            commit(status, cause);
         } catch (RuntimeException | Error ex) {
             // Whoever handles failures may know that the listener's one commits, and would take the message for done.
             ex.addSuppressed(failure);

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
@@ -22,7 +23,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -35,7 +39,17 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(
-                1, "record", "batch", "poll", "despite", "twice", "swallowed", "skipped", "skipped-poll", "caller");
+                1,
+                "record",
+                "batch",
+                "poll",
+                "despite",
+                "twice",
+                "swallowed",
+                "skipped",
+                "skipped-poll",
+                "caller",
+                "proxied");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=10ms",
@@ -44,7 +58,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"record", "batch", "poll", "despite"})
+    @ValueSource(strings = {"record", "batch", "poll", "despite", "proxied"})
     void whatAFailedCallHasWrittenIsNotCommittedWithTheCallThatAnAspectRepeats(String kind) {
         send(kind, kind + " fails once");
         awaitCaughtUp(kind);
@@ -144,11 +158,26 @@ class AspectsOfListenersIT extends SharedApplicationTest {
             this.effects = effects;
         }
 
+        /** A proxy of the application's own, which the one that claims is put around. */
+        @Bean
+        static Proxied proxied(ObjectProvider<Listeners> listeners) {
+            ProxyFactory proxy = new ProxyFactory(new Proxied(listeners));
+            proxy.setProxyTargetClass(true);
+            proxy.addAdvice((MethodInterceptor) call -> {
+                try {
+                    return ((ProxyMethodInvocation) call).invocableClone().proceed();
+                } catch (IllegalStateException ex) {
+                    return call.proceed();
+                }
+            });
+            return (Proxied) proxy.getProxy();
+        }
+
         int callsWith(String payload) {
             return this.calls.get(payload);
         }
 
-        private void process(String payload) {
+        void process(String payload) {
             this.effects.happen(payload);
             if (this.calls.merge(payload, 1, Integer::sum) == 1 && payload.endsWith("fails once")) {
                 throw new IllegalStateException("the first call fails");
@@ -210,6 +239,21 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         @Skipped
         void skippedPoll(String payload) {
             process(payload);
+        }
+    }
+
+    static class Proxied {
+
+        private final ObjectProvider<Listeners> listeners;
+
+        Proxied(ObjectProvider<Listeners> listeners) {
+            this.listeners = listeners;
+        }
+
+        @KafkaListener(topics = "proxied${suffix}", groupId = "proxied${suffix}")
+        @IdempotentListener
+        void on(String payload) {
+            this.listeners.getObject().process(payload);
         }
     }
 

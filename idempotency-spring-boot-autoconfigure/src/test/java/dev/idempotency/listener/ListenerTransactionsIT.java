@@ -76,12 +76,16 @@ class ListenerTransactionsIT extends ApplicationTest {
                 Failures.class)) {
             app.send(this.topic, "1", "service");
             app.send(this.topic, "2", "repository");
+            app.send(this.topic, "3", "own");
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).isEmpty();
-            assertThat(app.bean(Failures.class).causes()).allSatisfy(cause -> assertThat(cause)
-                    .isInstanceOf(UnexpectedRollbackException.class)
-                    .hasMessageContaining("REQUIRES_NEW"));
             assertThat(app.bean(Failures.class).causes())
+                    .as("what the listener throws itself comes unchanged")
+                    .contains(CatchesInner.OWN)
+                    .filteredOn(cause -> cause != CatchesInner.OWN)
+                    .allSatisfy(cause -> assertThat(cause)
+                            .isInstanceOf(UnexpectedRollbackException.class)
+                            .hasMessageContaining("REQUIRES_NEW"))
                     .extracting(cause -> cause.getCause().getClass().getSimpleName())
                     .contains("ArithmeticException", "InvalidDataAccessApiUsageException");
         }
@@ -200,6 +204,8 @@ class ListenerTransactionsIT extends ApplicationTest {
     @EnableJpaRepositories(basePackageClasses = AccountRepository.class)
     static class CatchesInner {
 
+        static final UnexpectedRollbackException OWN = new UnexpectedRollbackException("of an inner transaction");
+
         private final Effects effects;
         private final InnerService service;
         private final AccountRepository accounts;
@@ -214,6 +220,9 @@ class ListenerTransactionsIT extends ApplicationTest {
         @IdempotentListener
         void on(String payload) {
             this.effects.happen(payload);
+            if (payload.equals("own")) {
+                throw OWN;
+            }
             try {
                 if (payload.equals("service")) {
                     this.service.fail();
