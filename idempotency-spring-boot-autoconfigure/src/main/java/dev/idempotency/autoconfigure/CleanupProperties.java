@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.retention.CleanupLimits;
+import dev.idempotency.store.LongestRetention;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -33,6 +34,9 @@ public record CleanupProperties(
                     "idempotency.cleanup.initial-delay must not be negative, but is " + initialDelay);
         }
         Duration idle = orphansAfter.duration();
+        if (idle != null) {
+            LongestRetention.require("idempotency.cleanup.orphans-after", idle);
+        }
         if (idle != null && idle.compareTo(SHORTEST_ORPHANS_AFTER) < 0) {
             throw new IllegalArgumentException(("idempotency.cleanup.orphans-after must be at least %s, but is %s: the"
                             + " consumer may be in an application that shares this database and is down for a while")

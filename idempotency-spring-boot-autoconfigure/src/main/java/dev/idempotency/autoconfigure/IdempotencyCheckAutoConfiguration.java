@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.check.CheckPolicy;
+import dev.idempotency.check.ContainerGuard;
 import dev.idempotency.check.ListenerChecks;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -24,5 +25,10 @@ public final class IdempotencyCheckAutoConfiguration {
                 beanFactory,
                 new CheckPolicy(properties.checks(), properties.relaxedChecks()),
                 properties.brokerCheckTimeout());
+    }
+
+    @Bean
+    ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
+        return new ContainerGuard(beanFactory, new CheckPolicy(properties.checks(), properties.relaxedChecks()));
     }
 }

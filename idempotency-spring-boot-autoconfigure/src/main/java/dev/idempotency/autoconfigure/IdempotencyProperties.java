@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.key.OnMissingKey;
+import dev.idempotency.store.LongestRetention;
 import dev.idempotency.store.SchemaMode;
 import java.time.Duration;
 import java.util.List;
@@ -25,6 +26,10 @@ public record IdempotencyProperties(
         @DefaultValue Claim claim,
         @DefaultValue Schema schema) {
 
+    public IdempotencyProperties {
+        LongestRetention.require("idempotency.retention", retention);
+    }
+
     /**
      * How messages are identified.
      *
@@ -35,7 +40,16 @@ public record IdempotencyProperties(
             @DefaultValue({"idempotency-key", "message-id", "ce_id", "id"})
             List<String> headers,
 
-            @DefaultValue("fail") OnMissingKey onMissing) {}
+            @DefaultValue("fail") OnMissingKey onMissing) {
+
+        public Key {
+            if (headers.isEmpty() || headers.stream().anyMatch(String::isBlank)) {
+                throw new IllegalArgumentException(
+                        "idempotency.key.headers must name one header or more, but is '%s': no message would have a key"
+                                .formatted(String.join(",", headers)));
+            }
+        }
+    }
 
     /**
      * How messages are claimed.

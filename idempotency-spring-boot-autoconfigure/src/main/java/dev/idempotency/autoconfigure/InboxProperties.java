@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.inbox.InboxSettings;
+import dev.idempotency.store.LongestRetention;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -56,6 +57,7 @@ public record InboxProperties(
         }
 
         private static void check(String name, Duration retention) {
+            LongestRetention.require("idempotency.inbox.retention." + name, retention);
             if (retention.compareTo(SHORTEST_RETENTION) < 0) {
                 throw new IllegalArgumentException("idempotency.inbox.retention.%s must be at least %s, but is %s"
                         .formatted(name, SHORTEST_RETENTION, retention));

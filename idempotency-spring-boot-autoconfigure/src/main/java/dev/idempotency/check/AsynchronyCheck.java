@@ -4,6 +4,8 @@ import dev.idempotency.listener.ProtectedListener;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.stream.Stream;
+import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -49,7 +51,22 @@ final class AsynchronyCheck implements ListenerCheck {
                     listener,
                     "The method is @Async, so that it runs on another thread than its container's.",
                     "Remove @Async; @KafkaListener(concurrency = …) gives more threads.");
+        } else if (isHandedOver(listener)) {
+            findings.add(
+                    Check.ASYNC_LISTENER,
+                    listener,
+                    "An AsyncExecutionInterceptor stands before the method, by an annotation or a pointcut of the"
+                            + " application's own, so that it runs on another thread than its container's.",
+                    "Keep that interceptor from the method: remove the annotation that @EnableAsync(annotation = …)"
+                            + " names, or leave the method out of the pointcut;"
+                            + " @KafkaListener(concurrency = …) gives more threads.");
         }
+    }
+
+    private static boolean isHandedOver(ProtectedListener listener) {
+        ProxyPath path = ProxyPath.of(listener);
+        return Stream.concat(path.aroundClaim().stream(), path.withinClaim().stream())
+                .anyMatch(AsyncExecutionAspectSupport.class::isInstance);
     }
 
     private static boolean isAsync(AnnotatedElement element) {

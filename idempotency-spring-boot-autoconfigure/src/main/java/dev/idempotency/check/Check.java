@@ -50,6 +50,9 @@ public enum Check {
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
 
+    /** Messages were processed under a name that the consumer no longer has. */
+    RENAMED_CONSUMER(Level.FAIL, "None of them would be recognised: a redelivery would be applied a second time."),
+
     /** The key expression cannot be used. */
     KEY_EXPRESSION(Level.FAIL, "No message would have a key.", true),
 

@@ -3,6 +3,7 @@ package dev.idempotency.check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.listener.IdempotentMethods;
 import dev.idempotency.listener.ProtectedListener;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.StringUtils;
 
 /** Whether the listener alone claims under its name, and always under the same one. */
@@ -56,7 +58,10 @@ final class ConsumerNameCheck implements ListenerCheck {
         return listener.container().getMainListenerId() != null;
     }
 
-    /** Several containers for the same topics and group share the messages among them, as one with more threads does. */
+    /**
+     * Several containers for the same topics and group share the messages among them, as one with more threads does;
+     * unless partitions are assigned to them by hand, and each gets all messages of its own.
+     */
     private static boolean isAnotherOfTheSameName(ProtectedListener other, ProtectedListener listener) {
         return other.container() != listener.container()
                 && !isForRetries(other)
@@ -64,7 +69,22 @@ final class ConsumerNameCheck implements ListenerCheck {
                 && !(Objects.equals(
                                 other.consumer().groupId(), listener.consumer().groupId())
                         && sameElements(
-                                other.consumer().topics(), listener.consumer().topics()));
+                                other.consumer().topics(), listener.consumer().topics())
+                        && (other.method().equals(listener.method()) || !haveCommonPartitions(other, listener)));
+    }
+
+    private static boolean haveCommonPartitions(ProtectedListener one, ProtectedListener another) {
+        TopicPartitionOffset[] ones = one.container().getContainerProperties().getTopicPartitions();
+        TopicPartitionOffset[] others =
+                another.container().getContainerProperties().getTopicPartitions();
+        if (ones == null || others == null) {
+            return ones != others;
+        }
+        return Arrays.stream(ones).anyMatch(partition -> Arrays.stream(others)
+                .anyMatch(other -> partition.getTopic().equals(other.getTopic())
+                        && (partition.getPartition() == other.getPartition()
+                                || partition.getPartition() < 0
+                                || other.getPartition() < 0)));
     }
 
     private static boolean sameElements(Collection<String> one, Collection<String> another) {

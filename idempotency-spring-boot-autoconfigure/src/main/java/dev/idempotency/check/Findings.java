@@ -29,8 +29,12 @@ final class Findings {
     }
 
     void add(Check check, ProtectedListener listener, String what, String remedy) {
-        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(listener.bean()));
-        add(check, type, listener.method(), beanName(listener.bean(), type), what, remedy);
+        add(check, listener.bean(), listener.method(), what, remedy);
+    }
+
+    void add(Check check, Object bean, Method method, String what, String remedy) {
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
+        add(check, type, method, beanName(bean, type), what, remedy);
     }
 
     void add(Check check, AnnotatedMethod method, String what, String remedy) {

@@ -9,9 +9,11 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -47,6 +49,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new TransactionManagerCheck(beanFactory),
                         new ContainerTransactionCheck(),
                         new ConsumerNameCheck(this::listeners),
+                        new RenamedConsumerCheck(beanFactory),
                         new KeyCheck(),
                         new OffsetCheck(),
                         new ReplyCheck(),
@@ -69,6 +72,12 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         Findings findings = new Findings(this.beanFactory, this.policy);
         if (this.policy.mode() != CheckMode.OFF) {
             checkAnnotatedBeans(findings);
+        }
+        if (this.policy.mode() != CheckMode.OFF && this.definitions.getIfAvailable() != null) {
+            BeanFactoryUtils.beansOfTypeIncludingAncestors(
+                            this.beanFactory, KafkaListenerEndpointRegistry.class, false, false)
+                    .values()
+                    .forEach(registry -> ContainerGuard.find(registry.getListenerContainers(), findings));
         }
         listeners().forEach(listener -> check(listener, findings));
         logger.debug(

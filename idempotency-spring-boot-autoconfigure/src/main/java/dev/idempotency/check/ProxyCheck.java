@@ -1,13 +1,8 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.ProtectedListener;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Arrays;
-import org.springframework.aop.TargetSource;
-import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 
 /** Whether the container's call passes the proxy that claims. */
@@ -32,13 +27,20 @@ final class ProxyCheck implements ListenerCheck {
                     "The class is final",
                     "Remove final from the class (in Kotlin: open class, or the plugin kotlin-spring); a record cannot"
                             + " be a listener.");
-        } else if (!passesAdvisor(listener.bean())) {
+        } else if (isHiddenFromSubclasses(method, type)) {
+            add(
+                    listener,
+                    findings,
+                    "The method is package-private in %s, and the bean's class %s is in another package"
+                            .formatted(method.getDeclaringClass().getName(), type.getName()),
+                    "Make the method protected or public.");
+        } else if (!ProxyPath.of(listener).claims()) {
             findings.add(
                     Check.NOT_PROXIED,
                     listener,
-                    "The bean has no proxy of the application's auto-proxying: it was created before that was ready"
-                            + " (a BeanPostProcessor needs it), or something has replaced it by itself or a proxy of"
-                            + " its own.",
+                    "The bean has no proxy of the application's auto-proxying that its container's call would pass: it"
+                            + " was created before that was ready (a BeanPostProcessor needs it), or something has"
+                            + " replaced it by itself or a proxy of its own.",
                     "Let BeanPostProcessors take it as an ObjectProvider or @Lazy; return the plain object from @Bean"
                             + " methods, and let proxies be made by advisors.");
         }
@@ -52,21 +54,11 @@ final class ProxyCheck implements ListenerCheck {
                 remedy);
     }
 
-    /** Looks through proxies around the proxy, as a call does. */
-    private static boolean passesAdvisor(Object bean) {
-        Object object = bean;
-        while (object instanceof Advised advised) {
-            boolean ours = Arrays.stream(advised.getAdvisors())
-                    .anyMatch(advisor -> advisor instanceof IdempotentListenerAdvisor);
-            if (ours) {
-                return true;
-            }
-            TargetSource source = advised.getTargetSource();
-            if (!source.isStatic()) {
-                return false;
-            }
-            object = AopProxyUtils.getSingletonTarget(object);
-        }
-        return false;
+    /** A subclass in another package, such as a proxy of the bean's class, cannot override it. */
+    private static boolean isHiddenFromSubclasses(Method method, Class<?> type) {
+        int modifiers = method.getModifiers();
+        return !Modifier.isPublic(modifiers)
+                && !Modifier.isProtected(modifiers)
+                && !ProxyPath.isSamePackage(method.getDeclaringClass(), type);
     }
 }

@@ -49,7 +49,9 @@ record ClaimGuard(String what, String consumer, BooleanSupplier held) implements
                     ("The database has given up the transaction of %s of consumer '%s': one of the listener's"
                                     + " statements failed, and the error was caught. Nothing was committed, and the"
                                     + " message comes again. Let the error reach the listener's caller, or keep the"
-                                    + " statement in a transaction of its own (REQUIRES_NEW, or NESTED for a savepoint).")
+                                    + " statement in a transaction of its own: in a method of another bean with"
+                                    + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints (a"
+                                    + " JdbcTransactionManager has, a JpaTransactionManager has not).")
                             .formatted(this.what, this.consumer));
         }
     }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** The names under which listeners record their messages: those they are given, or those of group, class and method. */
@@ -23,7 +24,7 @@ final class ConsumerNames {
 
     /** All handlers of a class are one listener: which one is called depends on the payload, not on the message. */
     static String ofListener(Method method, Class<?> targetClass, AnnotatedElement element) {
-        String type = targetClass.getSimpleName();
+        String type = ClassUtils.getUserClass(targetClass).getSimpleName();
         return (element instanceof Method) ? type + "." + method.getName() : type;
     }
 

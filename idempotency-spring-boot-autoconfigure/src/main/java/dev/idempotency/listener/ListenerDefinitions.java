@@ -10,6 +10,7 @@ import dev.idempotency.listener.ListenerFault.Kind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerObservers;
+import dev.idempotency.store.LongestRetention;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -118,7 +119,7 @@ public final class ListenerDefinitions {
         InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
-        this.listeners.add(new ProtectedListener(
+        ProtectedListener defined = new ProtectedListener(
                 description,
                 bean,
                 method,
@@ -126,7 +127,10 @@ public final class ListenerDefinitions {
                 manager,
                 attribute,
                 StringUtils.hasText(expression) ? expression : null,
-                faults.found()));
+                faults.found());
+        if (calls(container, method, targetClass)) {
+            this.listeners.add(defined);
+        }
         if (manager == null || !faults.found().isEmpty()) {
             return null;
         }
@@ -141,6 +145,15 @@ public final class ListenerDefinitions {
                 this.defaults.store(),
                 inbox,
                 this.observers.computeIfAbsent(consumer, name -> introduce(description)));
+    }
+
+    /** Not the dead-letter container of retry topics, which is made of the same annotation and calls another method. */
+    private static boolean calls(
+            AbstractMessageListenerContainer<?, ?> container, Method method, Class<?> targetClass) {
+        CalledMethods called = CalledMethods.of(container);
+        return called == null
+                || called.methods().stream().anyMatch(each -> AopUtils.getMostSpecificMethod(each, targetClass)
+                        .equals(method));
     }
 
     private InboxRecorder inbox(IdempotentListener annotation, AbstractMessageListenerContainer<?, ?> container) {
@@ -182,9 +195,15 @@ public final class ListenerDefinitions {
         String retention = this.texts.resolve(annotation.retention(), Kind.RETENTION);
         try {
             return StringUtils.hasText(retention)
-                    ? DurationFormatterUtils.detectAndParse(retention)
+                    ? LongestRetention.require(
+                            "@IdempotentListener(retention = …)", DurationFormatterUtils.detectAndParse(retention))
                     : this.defaults.retention();
-        } catch (IllegalArgumentException ex) {
+        } catch (LongestRetention.ExceededException ex) {
+            throw ListenerFaults.found(
+                    Kind.RETENTION,
+                    ex.getMessage() + ".",
+                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
+        } catch (IllegalArgumentException | ArithmeticException ex) {
             throw ListenerFaults.found(
                     Kind.RETENTION,
                     "The retention '%s' is no duration.".formatted(retention),

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.util.StringUtils;
 
 /** Finds the transaction manager and the transaction attributes of listeners. */
@@ -24,11 +24,17 @@ final class ListenerTransactions {
     private static final String REMEDY = "Name the one that manages the store's DataSource in"
             + " @IdempotentListener(transactionManager = …), or make it @Primary.";
 
-    private final TransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
-    private final ListableBeanFactory beanFactory;
+    private static final String REMEDY_WHERE_THERE_IS_NONE = "Define one: @Bean JdbcTransactionManager"
+            + " transactionManager(DataSource dataSource) { return new JdbcTransactionManager(dataSource); }, or a"
+            + " JpaTransactionManager where there is JPA. Spring Boot defines none beside another, such as the"
+            + " KafkaTransactionManager that spring.kafka.producer.transaction-id-prefix brings.";
 
-    ListenerTransactions(ListableBeanFactory beanFactory) {
+    private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
+    private final ConfigurableListableBeanFactory beanFactory;
+
+    ListenerTransactions(ConfigurableListableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
+        this.attributes.setEmbeddedValueResolver(new EmbeddedValueResolver(beanFactory));
     }
 
     /** The attributes of a listener method's transaction: its own, or those of a plain one. */
@@ -82,6 +88,6 @@ final class ListenerTransactions {
                                 + " besides those of Kafka or of reactive databases: " + managerNames() + "."
                         : "The listener needs one transaction manager, but there are several and none is named: "
                                 + new TreeSet<>(candidates.keySet()) + ".",
-                REMEDY);
+                candidates.isEmpty() ? REMEDY_WHERE_THERE_IS_NONE : REMEDY);
     }
 }

@@ -40,7 +40,9 @@ public final class Cleanup {
     synchronized CleanupRun run(CountDownLatch stop) {
         CleanupRun run = new CleanupRound(this.limits, stop, Clock.systemUTC()).run(this.tasks);
         this.status = this.status.after(run);
-        this.log.cleanedUp(run);
+        if (stop.getCount() > 0) {
+            this.log.cleanedUp(run);
+        }
         if (run.failure() != null) {
             this.observer.cleanupFailed(run.failure());
         } else {

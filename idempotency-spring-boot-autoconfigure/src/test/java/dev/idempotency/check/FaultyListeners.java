@@ -1,27 +1,40 @@
 package dev.idempotency.check;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.check.elsewhere.InheritedListener;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import kotlin.coroutines.Continuation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.EnableKafkaRetryTopic;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -44,23 +57,36 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.NameMatchTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** An application that has nearly all faults at once. */
 @Configuration(proxyBeanMethods = false)
 @EnableKafkaRetryTopic
+@EnableAsync(annotation = FaultyListeners.InBackground.class)
 @Import({
     FaultyListeners.FinalClass.class,
     FaultyListeners.Unproxied.class,
     FaultyListeners.Replaced.class,
     FaultyListeners.Wrapped.class,
+    FaultyListeners.Inherited.class,
+    FaultyListeners.ByDefault.class,
+    FaultyListeners.Bridged.class,
+    FaultyListeners.FinalBehindInterface.class,
+    FaultyListeners.Advised.class,
+    FaultyListeners.TransactionAround.class,
     FaultyListeners.Early.class,
     FaultyListeners.NoListener.class,
     FaultyListeners.NoListenerInClass.class,
@@ -114,6 +140,93 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
         void wrapped(String payload) {}
+    }
+
+    static class Inherited extends InheritedListener {}
+
+    /** Nothing is wrong with it: a proxy overrides what its class does not. */
+    interface DefaultListener {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        default void byDefault(String payload) {}
+    }
+
+    static class ByDefault implements DefaultListener {}
+
+    abstract static class GenericListener<T> {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        abstract void bridged(T payload);
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void generic(T payload) {}
+    }
+
+    /** Nothing is wrong with it either. */
+    static class Bridged extends GenericListener<String> {
+
+        @Override
+        void bridged(String payload) {}
+    }
+
+    interface Listens {
+
+        void finalBehindInterface(String payload);
+    }
+
+    /** In a proxy of its interface, around the proxy of its class, which cannot override the method. */
+    static class FinalBehindInterface implements Listens {
+
+        @Override
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        public final void finalBehindInterface(String payload) {}
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface InBackground {}
+
+    static class Advised {
+
+        @InBackground
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void inBackground(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void adviceRequiresNew(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void adviceNotSupported(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void adviceReadOnly(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void adviceOfAnotherManager(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void adviceRequired(String payload) {}
+
+        @Transactional(propagation = Propagation.NESTED, timeoutString = "${nowhere.set:7}")
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void nested(String payload) {}
+    }
+
+    static class TransactionAround {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void transactionAround(String payload) {}
     }
 
     static class Early {
@@ -228,6 +341,18 @@ class FaultyListeners {
         @KafkaListener(topics = "two", groupId = "g")
         @IdempotentListener("ledger")
         void second(String payload) {}
+
+        @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "0,1"), groupId = "g")
+        @IdempotentListener("assigned")
+        void onePartition(String payload) {}
+
+        @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "1"), groupId = "g")
+        @IdempotentListener("assigned")
+        void samePartition(String payload) {}
+
+        @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "2"), groupId = "g")
+        @IdempotentListener("assigned")
+        void otherPartition(String payload) {}
 
         @KafkaListener(topics = "one", groupId = "one group")
         @IdempotentListener("audit")
@@ -382,6 +507,10 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(retention = "soon")
         void noDuration(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(retention = "60000d")
+        void beyondMeasure(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(retention = "0s")
@@ -564,6 +693,43 @@ class FaultyListeners {
     }
 
     @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor transactionAdvisor(BeanFactory beanFactory) {
+        var attributes = new NameMatchTransactionAttributeSource();
+        attributes.setNameMap(Map.of(
+                "adviceRequired", new DefaultTransactionAttribute(),
+                "adviceRequiresNew", new DefaultTransactionAttribute(TransactionDefinition.PROPAGATION_REQUIRES_NEW),
+                "adviceNotSupported", new DefaultTransactionAttribute(TransactionDefinition.PROPAGATION_NOT_SUPPORTED),
+                "adviceReadOnly", readOnly()));
+        TransactionInterceptor interceptor = new TransactionInterceptor();
+        interceptor.setBeanFactory(beanFactory);
+        return advisor("advice*", interceptor, attributes);
+    }
+
+    private static TransactionAttribute readOnly() {
+        DefaultTransactionAttribute attribute = new DefaultTransactionAttribute();
+        attribute.setReadOnly(true);
+        return attribute;
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor advisorOfAnotherManager() {
+        TransactionInterceptor interceptor = new TransactionInterceptor();
+        interceptor.setTransactionManager(
+                new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:another")));
+        return advisor("adviceOfAnotherManager", interceptor, new MatchAlwaysTransactionAttributeSource());
+    }
+
+    private static Advisor advisor(
+            String methods, TransactionInterceptor interceptor, TransactionAttributeSource attributes) {
+        NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+        pointcut.setMappedName(methods);
+        interceptor.setTransactionAttributeSource(attributes);
+        return new DefaultPointcutAdvisor(pointcut, interceptor);
+    }
+
+    @Bean
     ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
             ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
         var factory = factory(configurer, consumers);
@@ -665,6 +831,20 @@ class FaultyListeners {
                     Object target = AopProxyUtils.getSingletonTarget(bean);
                     ProxyFactory proxyFactory = new ProxyFactory((target != null) ? target : bean);
                     proxyFactory.setProxyTargetClass(true);
+                    return proxyFactory.getProxy();
+                }
+                if (bean instanceof FinalBehindInterface) {
+                    ProxyFactory proxyFactory = new ProxyFactory();
+                    proxyFactory.addInterface(Listens.class);
+                    proxyFactory.setTarget(bean);
+                    return proxyFactory.getProxy();
+                }
+                if (bean instanceof TransactionAround) {
+                    ProxyFactory proxyFactory = new ProxyFactory(bean);
+                    proxyFactory.setProxyTargetClass(true);
+                    TransactionInterceptor interceptor = new TransactionInterceptor();
+                    interceptor.setTransactionAttributeSource(new MatchAlwaysTransactionAttributeSource());
+                    proxyFactory.addAdvice(interceptor);
                     return proxyFactory.getProxy();
                 }
                 if (bean instanceof Wrapped) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.check.elsewhere.InheritedListener;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.util.List;
@@ -104,6 +105,27 @@ class FaultyListenersIT {
     }
 
     @Test
+    void aMethodThatAProxyInAnotherPackageCannotOverrideIsFound() {
+        Finding finding = finding(Check.NOT_PROXIED, "packagePrivate");
+        assertThat(finding.what())
+                .startsWith("The method is package-private in " + InheritedListener.class.getName())
+                .endsWith("so that no proxy can come between it and its container.");
+        assertThat(finding.remedy()).isEqualTo("Make the method protected or public.");
+    }
+
+    @Test
+    void aFinalMethodBehindAProxyOfItsInterfaceIsFound() {
+        assertThat(finding(Check.NOT_PROXIED, "finalBehindInterface").what())
+                .contains("that its container's call would pass");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"inheritedProtected", "byDefault", "bridged", "generic"})
+    void aMethodThatIsInheritedOrOverriddenIsNoFaultWhereItsProxyOverridesIt(String method) {
+        assertClean(method);
+    }
+
+    @Test
     void aListenerThatIsCreatedTooEarlyIsFound() {
         Finding finding = finding(Check.NOT_REGISTERED, "early");
         assertThat(finding.what()).contains("its bean was created too early (a BeanPostProcessor needs it)");
@@ -135,6 +157,7 @@ class FaultyListenersIT {
         "suspend, The method is a suspend function, Remove suspend",
         "async, The method is @Async, Remove @Async",
         "asyncClass, The method is @Async, Remove @Async",
+        "inBackground, An AsyncExecutionInterceptor stands before the method, Keep that interceptor from the method",
     })
     void anAsynchronousListenerIsFound(String method, String what, String remedy) {
         Finding finding = finding(Check.ASYNC_LISTENER, method);
@@ -150,11 +173,31 @@ class FaultyListenersIT {
         "supports, Its @Transactional has the propagation SUPPORTS.",
         "mandatory, Its @Transactional has the propagation MANDATORY.",
         "readOnly, 'Its @Transactional is readOnly, and a claim is written.'",
+        "nested, 'Its @Transactional has the propagation NESTED, but its transaction manager (JpaTransactionManager) has no savepoints.'",
     })
     void anUnsuitableTransactionalIsFound(String method, String what) {
         Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
         assertThat(finding.what()).isEqualTo(what);
         assertThat(finding.remedy()).startsWith("Write @Transactional without");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "adviceRequiresNew, A transaction advice of its proxy has the propagation REQUIRES_NEW.",
+        "adviceNotSupported, A transaction advice of its proxy has the propagation NOT_SUPPORTED.",
+        "adviceReadOnly, 'A transaction advice of its proxy is readOnly, and a claim is written.'",
+        "adviceOfAnotherManager, A transaction advice of its proxy uses another transaction manager",
+        "transactionAround, A transaction advice of a proxy stands around the claim",
+    })
+    void anUnsuitableTransactionAdviceIsFoundWithoutAnAnnotation(String method, String what) {
+        Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
+        assertThat(finding.what()).startsWith(what);
+        assertThat(finding.remedy()).startsWith("Leave the method out of the pointcut");
+    }
+
+    @Test
+    void aTransactionAdviceThatJoinsTheClaimsTransactionIsNoFault() {
+        assertClean("adviceRequired");
     }
 
     @Test
@@ -175,6 +218,13 @@ class FaultyListenersIT {
     @Test
     void theSameConsumerNameInDifferentGroupsIsFound() {
         assertThat(finding(Check.SHARED_CONSUMER_NAME, "oneGroup").what()).contains("'audit'", "Names.anotherGroup");
+    }
+
+    @Test
+    void theSameConsumerNameForTheSamePartitionsIsFoundAndForOthersIsNoFault() {
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "onePartition").what()).contains("Names.samePartition");
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "samePartition").what()).contains("Names.onePartition");
+        assertClean("otherPartition");
     }
 
     @Test
@@ -340,6 +390,8 @@ class FaultyListenersIT {
     void aRetentionThatIsNoDurationIsFound() {
         assertThat(finding(Check.RETENTION_VALUE, "noDuration").what())
                 .isEqualTo("The retention 'soon' is no duration.");
+        assertThat(finding(Check.RETENTION_VALUE, "beyondMeasure").what())
+                .isEqualTo("@IdempotentListener(retention = …) must be at most 36500d, but is 60000d.");
     }
 
     @ParameterizedTest

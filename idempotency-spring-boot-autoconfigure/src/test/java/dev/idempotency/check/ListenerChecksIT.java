@@ -11,27 +11,39 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.kafka.annotation.EnableKafka;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.KafkaListenerConfigurer;
 import org.springframework.kafka.annotation.KafkaListeners;
+import org.springframework.kafka.config.KafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.util.ReflectionUtils;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerChecksIT {
@@ -195,10 +207,167 @@ class ListenerChecksIT {
     }
 
     @Test
+    void anEndpointThatIsRegisteredByHandForAProtectedMethodIsFound() {
+        FailedChecksException failure =
+                failure(catchThrowable(() -> start("any=thing", Quiet.class, RegisteredByHand.class)));
+
+        assertThat(failure.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(Check.NOT_REGISTERED);
+            assertThat(finding.where()).contains("Quiet.on(String)");
+            assertThat(finding.what()).startsWith("The container 'by-hand' calls it");
+            assertThat(finding.remedy()).startsWith("Name all topics in @KafkaListener");
+        });
+    }
+
+    @Test
+    void anEndpointThatIsRegisteredByHandLaterDoesNotConsume(CapturedOutput output) {
+        try (TestApplication app = start("any=thing", Quiet.class)) {
+            KafkaListenerEndpointRegistry registry = app.bean(KafkaListenerEndpointRegistry.class);
+            registry.registerListenerContainer(
+                    RegisteredByHand.endpoint(app.bean(Quiet.class)),
+                    app.bean(KafkaListenerContainerFactory.class),
+                    true);
+
+            Awaitility.await("stop")
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> !registry.getListenerContainer("by-hand").isRunning());
+            app.send(TOPIC, "1", "a");
+            app.awaitCaughtUp("quiet", TOPIC);
+            assertThat(output).contains("The container 'by-hand' is stopped before its first poll", "not-registered");
+            assertThat(TestApplication.committedOffsets("by-hand", TOPIC)).isEmpty();
+        }
+    }
+
+    @Test
+    void aChildContextWithoutProtectionOfItsOwnDoesNotStart() {
+        try (TestApplication parent = start("any=thing")) {
+            parent.send(TOPIC, "1", "a");
+            FailedChecksException failure =
+                    failure(catchThrowable(() -> new SpringApplicationBuilder(ChildApplication.class)
+                            .parent(parent.context())
+                            .web(WebApplicationType.NONE)
+                            .properties("topic=" + TOPIC)
+                            .run()
+                            .close()));
+
+            assertThat(failure.findings()).singleElement().satisfies(finding -> assertThat(finding.check())
+                    .isEqualTo(Check.NOT_REGISTERED));
+            assertThat(TestApplication.committedOffsets("in-child", TOPIC)).isEmpty();
+        }
+    }
+
+    @Test
+    void aListenerInAConfigurationClassIsNamedAfterThatClassAndItsFormerNameIsNotForgotten() {
+        String former = "configured/ListenerChecksIT$Configured$$SpringCGLIB$$0.on";
+        try (TestApplication app = start("any=thing", Configured.class)) {
+            app.send(TOPIC, "configured", "a");
+            app.awaitCaughtUp("configured", TOPIC);
+            assertThat(app.jdbc()
+                            .update(
+                                    "update idempotency_processed set consumer_id = ? where consumer_id = ?",
+                                    former,
+                                    "configured/Configured.on"))
+                    .isPositive();
+        }
+
+        FailedChecksException failure = failure(catchThrowable(() -> start("any=thing", Configured.class)));
+
+        assertThat(failure.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.check()).isEqualTo(Check.RENAMED_CONSUMER);
+            assertThat(finding.what()).contains("'configured/Configured.on' now, and was '" + former + "'");
+            assertThat(finding.remedy())
+                    .contains("update idempotency_processed set consumer_id = 'configured/Configured.on' where"
+                            + " consumer_id = '" + former + "'");
+        });
+    }
+
+    @Test
+    void withoutATransactionManagerOfADatabaseItIsSaidHowToDefineOne() {
+        FailedChecksException failure = failure(catchThrowable(() -> TestApplication.start(
+                database,
+                List.of(
+                        "topic=" + TOPIC,
+                        "spring.kafka.producer.transaction-id-prefix=tx-",
+                        "spring.autoconfigure.exclude="
+                                + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
+                                + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"),
+                Quiet.class)));
+
+        assertThat(failure.findings())
+                .filteredOn(finding -> finding.check() == Check.TRANSACTION_MANAGER)
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.remedy())
+                        .startsWith("Define one: @Bean JdbcTransactionManager")
+                        .contains("spring.kafka.producer.transaction-id-prefix"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "idempotency.key.headers=; idempotency.key.headers must name one header or more",
+                "idempotency.retention=60000d; idempotency.retention must be at most 36500d, but is 60000d",
+                "idempotency.inbox.retention.failed=99999999d; idempotency.inbox.retention.failed must be at most",
+                "idempotency.cleanup.orphans-after=99999999d; idempotency.cleanup.orphans-after must be at most",
+            })
+    void aValueThatNothingCouldWorkWithKeepsTheApplicationFromStarting(String property, String message) {
+        assertThatThrownBy(() -> start(property, Quiet.class)).rootCause().hasMessageContaining(message);
+    }
+
+    @Test
     void nothingIsCheckedWhenTheLibraryIsSwitchedOff() {
         try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
         }
+    }
+
+    @Configuration
+    static class Configured {
+
+        @Bean
+        String someBean() {
+            return "some bean";
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "configured")
+        @IdempotentListener
+        void on(String payload) {}
+    }
+
+    static class Quiet {
+
+        @KafkaListener(topics = "${topic}", groupId = "quiet")
+        @IdempotentListener
+        void on(String payload) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RegisteredByHand {
+
+        static MethodKafkaListenerEndpoint<Object, Object> endpoint(Quiet bean) {
+            MethodKafkaListenerEndpoint<Object, Object> endpoint = new MethodKafkaListenerEndpoint<>();
+            endpoint.setId("by-hand");
+            endpoint.setGroupId("by-hand");
+            endpoint.setTopics(TOPIC);
+            endpoint.setBean(bean);
+            endpoint.setMethod(ReflectionUtils.findMethod(Quiet.class, "on", String.class));
+            endpoint.setMessageHandlerMethodFactory(new DefaultMessageHandlerMethodFactory());
+            return endpoint;
+        }
+
+        @Bean
+        KafkaListenerConfigurer configurer(Quiet bean) {
+            return registrar -> registrar.registerEndpoint(endpoint(bean));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableKafka
+    static class ChildApplication {
+
+        @KafkaListener(topics = "${topic}", groupId = "in-child")
+        @IdempotentListener
+        void on(String payload) {}
     }
 
     static class Kept {

@@ -32,6 +32,7 @@ import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -218,6 +219,11 @@ class TransactionManagerCheckIT {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "bound")
         void bound(String payload) {}
+
+        @Transactional(transactionManager = "${nowhere.set:bound}", propagation = Propagation.NESTED)
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        public void nestedByPlaceholder(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "hidden")

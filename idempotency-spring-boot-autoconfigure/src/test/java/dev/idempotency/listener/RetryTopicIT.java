@@ -52,6 +52,10 @@ class RetryTopicIT extends ApplicationTest {
                             app.bean(FailsFirst.class).deadLetters())
                     .containsExactly("a"));
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(1);
+            assertThat(app.bean(ListenerDefinitions.class).listeners())
+                    .flatExtracting(listener -> listener.consumer().topics())
+                    .contains(this.topic)
+                    .doesNotContain(this.topic + "-dlt");
             assertThat(app.bean(Effects.class).all()).isEmpty();
         }
     }

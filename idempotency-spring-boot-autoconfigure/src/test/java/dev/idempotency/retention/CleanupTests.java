@@ -147,6 +147,16 @@ class CleanupTests {
     }
 
     @Test
+    void aRunThatIsToldToStopIsNotSaidToBeBehind(CapturedOutput output) {
+        CountDownLatch stop = new CountDownLatch(1);
+        stop.countDown();
+        CleanupRun run = cleanup(LIMITS, new RowsInMemory("processed", this.protocol, 25))
+                .run(stop);
+        assertThat(run.drained()).isFalse();
+        assertThat(output.toString()).doesNotContain("does not keep up");
+    }
+
+    @Test
     void aRunThatIsToldToStopEndsAfterItsBatch() {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 50);
         CountDownLatch stopped = new CountDownLatch(0);

@@ -1,0 +1,105 @@
+package dev.idempotency.check;
+
+import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.listener.ProtectedListener;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.IntroductionAdvisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.MethodMatchers;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What a container's call meets on its way through the proxies of a listener's bean to its method.
+ *
+ * <p>A proxy counts where it comes between: one whose class does not override the method is passed by.
+ *
+ * @param claims whether the claim is met
+ * @param aroundClaim other advice that is met before it, from the outside in
+ * @param withinClaim other advice that is met after it
+ */
+record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
+
+    static ProxyPath of(ProtectedListener listener) {
+        List<Advisor> advisors = new ArrayList<>();
+        Object object = listener.bean();
+        while (object instanceof Advised proxy) {
+            Method called = calledMethod(proxy, listener.method());
+            if (called == null) {
+                break;
+            }
+            Object target = proxy.getTargetSource().isStatic() ? AopProxyUtils.getSingletonTarget(proxy) : null;
+            Class<?> targetClass = (target != null) ? target.getClass() : AopUtils.getTargetClass(proxy);
+            Arrays.stream(proxy.getAdvisors())
+                    .filter(advisor -> applies(advisor, proxy, called, targetClass))
+                    .forEach(advisors::add);
+            object = target;
+        }
+        return of(advisors);
+    }
+
+    private static ProxyPath of(List<Advisor> advisors) {
+        int claim = 0;
+        while (claim < advisors.size() && !(advisors.get(claim) instanceof IdempotentListenerAdvisor)) {
+            claim++;
+        }
+        boolean claims = claim < advisors.size();
+        return new ProxyPath(
+                claims,
+                advisors.subList(0, claim).stream().map(Advisor::getAdvice).toList(),
+                advisors.stream().skip(claim + 1L).map(Advisor::getAdvice).toList());
+    }
+
+    /** The method by which the proxy is called, or {@code null} if the call is not the proxy's. */
+    private static @Nullable Method calledMethod(Advised proxy, Method method) {
+        if (AopUtils.isJdkDynamicProxy(proxy)) {
+            return Arrays.stream(ClassUtils.getAllInterfaces(proxy))
+                    .map(type -> ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes()))
+                    .filter(found -> found != null)
+                    .findFirst()
+                    .orElse(null);
+        }
+        return isOverridden(method, proxy.getClass()) ? method : null;
+    }
+
+    private static boolean isOverridden(Method method, Class<?> proxyClass) {
+        int modifiers = method.getModifiers();
+        if (Modifier.isStatic(modifiers) || Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers)) {
+            return false;
+        }
+        if (!Modifier.isPublic(modifiers)
+                && !Modifier.isProtected(modifiers)
+                && !isSamePackage(method.getDeclaringClass(), proxyClass)) {
+            return false;
+        }
+        return Arrays.stream(proxyClass.getDeclaredMethods())
+                .anyMatch(declared -> declared.getName().equals(method.getName())
+                        && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes()));
+    }
+
+    /** As the virtual machine sees it: packages of different class loaders are different ones. */
+    static boolean isSamePackage(Class<?> one, Class<?> another) {
+        return one.getPackageName().equals(another.getPackageName())
+                && one.getClassLoader() == another.getClassLoader();
+    }
+
+    private static boolean applies(Advisor advisor, Advised proxy, Method method, Class<?> targetClass) {
+        if (!(advisor instanceof PointcutAdvisor pointcutAdvisor)) {
+            return !(advisor instanceof IntroductionAdvisor);
+        }
+        Pointcut pointcut = pointcutAdvisor.getPointcut();
+        boolean introductions = Arrays.stream(proxy.getAdvisors()).anyMatch(IntroductionAdvisor.class::isInstance);
+        return (proxy.isPreFiltered() || pointcut.getClassFilter().matches(targetClass))
+                && MethodMatchers.matches(pointcut.getMethodMatcher(), method, targetClass, introductions);
+    }
+}

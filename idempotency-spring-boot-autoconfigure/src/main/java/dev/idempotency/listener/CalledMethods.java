@@ -1,0 +1,72 @@
+package dev.idempotency.listener;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.kafka.listener.DelegatingMessageListener;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
+import org.springframework.kafka.listener.adapter.HandlerAdapter;
+import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
+import org.springframework.messaging.handler.HandlerMethod;
+import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The methods of a bean that a container calls, and whether it was prepared to have their messages claimed.
+ *
+ * @param bean the bean
+ * @param methods its methods: one, or all the handlers of a class
+ * @param prepared whether the container remembers what it delivers
+ */
+public record CalledMethods(Object bean, List<Method> methods, boolean prepared) {
+
+    /** What the container calls, or {@code null} if that is not a method of a bean. */
+    public static @Nullable CalledMethods of(MessageListenerContainer container) {
+        Object listener = unwrap(container.getContainerProperties().getMessageListener());
+        boolean prepared = false;
+        while (listener instanceof DelegatingMessageListener<?> delegating) {
+            prepared |= listener instanceof RecordDeliveryListener
+                    || listener instanceof BatchDeliveryListener
+                    || listener instanceof PollDeliveryListener;
+            listener = unwrap(delegating.getDelegate());
+        }
+        if (!(listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)) {
+            return null;
+        }
+        Object handler = field(MessagingMessageListenerAdapter.class, "handlerMethod", adapter);
+        return (handler instanceof HandlerAdapter handlers)
+                ? new CalledMethods(handlers.getBean(), methodsOf(handlers), prepared)
+                : null;
+    }
+
+    private static List<Method> methodsOf(HandlerAdapter handler) {
+        if (field(HandlerAdapter.class, "invokerHandlerMethod", handler) instanceof HandlerMethod single) {
+            return List.of(single.getMethod());
+        }
+        Object several = field(HandlerAdapter.class, "delegatingHandler", handler);
+        List<?> handlers =
+                (several != null) ? (List<?>) field(DelegatingInvocableHandler.class, "handlers", several) : List.of();
+        return (handlers == null)
+                ? List.of()
+                : handlers.stream()
+                        .map(HandlerMethod.class::cast)
+                        .map(HandlerMethod::getMethod)
+                        .toList();
+    }
+
+    /** Without the advice of its container. */
+    private static @Nullable Object unwrap(@Nullable Object listener) {
+        Object target = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
+        return (target != null) ? target : listener;
+    }
+
+    private static @Nullable Object field(Class<?> type, String name, Object object) {
+        Field field = ReflectionUtils.findField(type, name);
+        Assert.state(field != null, () -> "This version of Spring Kafka has no field '%s' in %s".formatted(name, type));
+        ReflectionUtils.makeAccessible(field);
+        return ReflectionUtils.getField(field, object);
+    }
+}
