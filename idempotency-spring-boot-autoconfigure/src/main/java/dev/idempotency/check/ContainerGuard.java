@@ -68,6 +68,10 @@ public final class ContainerGuard implements ApplicationListener<ApplicationEven
     }
 
     private void check(ApplicationContext context) {
+        if (context.getAutowireCapableBeanFactory() == this.beanFactory) {
+            // Checked before anything was started.
+            return;
+        }
         Findings findings = new Findings(this.beanFactory, this.policy);
         context.getBeansOfType(KafkaListenerEndpointRegistry.class, false, false)
                 .values()

@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -47,6 +49,17 @@ class RecordListenerIT extends ApplicationTest {
                             Duplicate::kind,
                             duplicate -> duplicate.coordinates().offset())
                     .containsExactly(tuple(DuplicateKind.REPUBLICATION, 1L));
+        }
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void onVirtualThreadsTheSameMessageIsAppliedOnceToo() {
+        try (TestApplication app = start(List.of("spring.threads.virtual.enabled=true"), PayloadListener.class)) {
+            app.send(this.topic, "1", "a");
+            app.send(this.topic, "1", "a");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a");
         }
     }
 
