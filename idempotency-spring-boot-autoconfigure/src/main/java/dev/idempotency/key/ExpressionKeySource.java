@@ -9,14 +9,11 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.ExpressionException;
-import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
@@ -57,17 +54,12 @@ public final class ExpressionKeySource implements KeySource {
             String expression, List<String> messageVariables, List<String> argumentNames, BeanFactory beanFactory) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
-        SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader);
-        try {
-            this.expression = new SpelExpressionParser(configuration).parseRaw(expression);
-        } catch (ExpressionException ex) {
-            throw new IllegalArgumentException(
-                    "The key expression '%s' does not parse: %s".formatted(expression, ex.getSimpleMessage()), ex);
-        }
+        this.expression = KeyExpressionParser.parse(expression, classLoader);
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
+        this.shared.setMethodResolvers(List.of(new TextMethodResolver()));
         this.shared.addPropertyAccessor(new MapAccessor());
         Set<String> known = new LinkedHashSet<>(messageVariables);
         known.addAll(argumentNames);
@@ -96,6 +88,8 @@ public final class ExpressionKeySource implements KeySource {
     public @Nullable String keyOf(MessageView message) {
         try {
             return KeyText.of(this.expression.getValue(new MessageVariables(this.shared, message, this.argumentNames)));
+        } catch (NoKeyException ex) {
+            return null;
         } catch (SpelEvaluationException ex) {
             if (leadsThroughNull(ex)) {
                 return null;

@@ -6,8 +6,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /** Keys as they are stored: as they came where they fit, and by their digest where they are too long. */
 final class KeyText {
@@ -17,28 +21,59 @@ final class KeyText {
     private KeyText() {}
 
     /** The text of what a key expression gave. Only types whose text is the same on every delivery are taken. */
-    static @Nullable String of(@Nullable Object value) {
+    static @Nullable String of(@Nullable Object given) {
+        Object value = contentOf(given);
         if (value == null) {
             return null;
         }
         if (value instanceof byte[] bytes) {
             return HeaderText.of(bytes);
         }
-        if (value instanceof CharSequence
-                || value instanceof Number
-                || value instanceof UUID
-                || value instanceof Enum<?>
-                || value instanceof Boolean
-                || value instanceof Character
-                || value instanceof java.time.temporal.Temporal
-                || value instanceof java.net.URI
-                || value instanceof dev.idempotency.RecordCoordinates) {
+        if (isStable(value)) {
             return value.toString();
         }
         throw new InvalidMessageKeyException(
                 "it gave a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
                         .formatted(value.getClass().getName()),
                 null);
+    }
+
+    /** The value, or what is in it if it is an {@code Optional}; {@code null} if there is none. */
+    static @Nullable Object contentOf(@Nullable Object value) {
+        if (value instanceof Optional<?> optional) {
+            return contentOf(optional.orElse(null));
+        }
+        if (value instanceof OptionalLong optional) {
+            return optional.isPresent() ? optional.getAsLong() : null;
+        }
+        if (value instanceof OptionalInt optional) {
+            return optional.isPresent() ? optional.getAsInt() : null;
+        }
+        return value;
+    }
+
+    /** Whether the text of a value of this type is the same on every delivery. */
+    static boolean isStable(Object value) {
+        return value instanceof CharSequence
+                || value instanceof Number
+                || value instanceof UUID
+                || value instanceof Enum<?>
+                || value instanceof Boolean
+                || value instanceof Character
+                || value instanceof byte[]
+                || value instanceof java.time.temporal.Temporal
+                || value instanceof java.net.URI
+                || value instanceof dev.idempotency.RecordCoordinates;
+    }
+
+    /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */
+    static boolean hasOwnText(Object value) {
+        return ClassUtils.getMethod(value.getClass(), "toString").getDeclaringClass() != Object.class;
+    }
+
+    /** Whether a text says that there is no key: that of {@code null} would be the same for all messages without one. */
+    static boolean isNoKey(String text) {
+        return text.isBlank() || text.equals("null");
     }
 
     /**

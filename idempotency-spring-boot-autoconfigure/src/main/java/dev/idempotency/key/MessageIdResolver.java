@@ -52,7 +52,7 @@ public final class MessageIdResolver {
     public @Nullable MessageId resolve(MessageView message) {
         try {
             String key = this.source.keyOf(message);
-            if (key != null && !key.isBlank()) {
+            if (key != null && !KeyText.isNoKey(key)) {
                 return new MessageId(this.consumer, KeyText.stored(key));
             }
         } catch (InvalidMessageKeyException ex) {

@@ -10,11 +10,17 @@ import dev.idempotency.MissingMessageKeyException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 
@@ -147,6 +153,123 @@ class MessageIdResolverTests {
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate("#payload.id", null));
         assertThatExceptionOfType(MissingMessageKeyException.class)
                 .isThrownBy(() -> evaluate("#headers['absent']", null));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#payload.absent + '/' + #payload.status",
+                "#payload.status + '/' + #payload.absent",
+                "#record.topic() + '/' + #payload.empty",
+                "#payload.status + '/' + #headers['missing']",
+                "#payload.status + '/' + #payload.blank",
+                "#payload.status + '/' + #payload.nothing",
+                "#payload.status + '/' + #payload.wordNull",
+                "#payload.status + '/' + (#payload.absent ?: '')",
+                "#payload.status + '/' + (#payload.absent != null ? #payload.absent : #payload.absent)",
+                "#payload.status + '/' + #payload.absent?.toString()",
+                "#payload.status + '/' + #payload.holder.value",
+                "(#payload.status + #payload.absent).toLowerCase()",
+                "#payload.status.concat(#payload.absent)",
+                "#payload.status.concat('/' + #payload.absent)",
+                "#payload.status.concat(#payload.blank)",
+                "#payload.blank.concat(#payload.status)",
+                "'%s/%s'.formatted(#payload.absent, #payload.status)",
+                "T(String).format('%s/%s', #payload.status, #payload.absent)",
+                "T(String).format('%s/%s', #payload.status, #payload.nothing)",
+                "T(String).format('%s/%s', #payload.status, #payload.blank)",
+                "T(String).join('/', #payload.status, #payload.absent)",
+                "T(String).join('/', {#payload.status, #payload.absent})",
+                "T(String).join('/', #payload.parts)",
+                "T(String).valueOf(#payload.absent)",
+                "T(String).valueOf(#payload.nothing)",
+                "T(java.util.Objects).toString(#payload.absent, 'none')",
+                "T(java.util.Arrays).toString(#payload.array)",
+                "{#payload.status, #payload.absent}.toString()",
+                "#payload.parts.toString()",
+                "{status: #payload.status, id: #payload.absent}.toString()",
+                "new StringBuilder(#payload.status).append(#payload.absent).toString()",
+                "new String(#payload.absent)",
+                "#payload.items.![#this.id + '/' + #this.status].get(0)",
+                "#payload.nothing",
+                "#payload.wordNull",
+            })
+    void whereAPartIsAbsentThereIsNoKeyRatherThanOneThatAllSuchMessagesShare(String expression) {
+        Map<String, Object> order = new HashMap<>();
+        order.put("status", "NEW");
+        order.put("absent", null);
+        order.put("blank", " ");
+        order.put("empty", "");
+        order.put("nothing", Optional.empty());
+        order.put("wordNull", "null");
+        order.put("holder", Collections.singletonMap("value", null));
+        order.put("parts", Arrays.asList("NEW", null));
+        order.put("array", new String[] {"NEW", null});
+        order.put("items", List.of(order("NEW", null)));
+        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
+    }
+
+    private static Map<String, Object> order(String status, Object id) {
+        Map<String, Object> order = new HashMap<>();
+        order.put("status", status);
+        order.put("id", id);
+        return order;
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "#payload.id + '/' + #payload.status                        | 7/NEW",
+                "#payload.id + 1                                            | 8",
+                "#payload.id + ' ' + #payload.status                        | 7 NEW",
+                "'a' + #payload.maybe                                       | aMAYBE",
+                "#payload.maybe                                             | MAYBE",
+                "#payload.absent ?: #payload.id                             | 7",
+                "(#payload.absent ?: 'none') + '/' + #payload.id            | none/7",
+                "#payload.status.replace('N', '') + #payload.id             | EW7",
+                "T(String).join(' ', #payload.status, #payload.maybe.get()) | NEW MAYBE",
+                "T(String).format('%s-%s', #payload.id, #payload.status)    | 7-NEW",
+                "'%05d'.formatted(#payload.id)                              | 00007",
+                "T(java.util.Base64).getEncoder().encodeToString(#payload.bytes) | AQI=",
+                "T(java.util.Arrays).toString(#payload.bytes)               | [1, 2]",
+                "'b' + #payload.bytes                                       | b1,2",
+                "new String(#payload.bytes).length() + '/' + #payload.id    | 2/7",
+                "new java.lang.String[]{'a', 'b'}[1] + #payload.id          | b7",
+                "#payload.unit + '/' + #payload.day                         | DAYS/2026-01-01",
+                "{#payload.id, #payload.status}.toString()                  | [7, NEW]",
+                "#payload.absent == null ? #payload.id : #payload.absent    | 7",
+            })
+    void partsThatAreThereArePutTogetherAsEver(String expression, String key) {
+        Map<String, Object> order = order("NEW", 7);
+        order.put("absent", null);
+        order.put("maybe", Optional.of("MAYBE"));
+        order.put("bytes", new byte[] {1, 2});
+        order.put("unit", java.time.temporal.ChronoUnit.DAYS);
+        order.put("day", java.time.LocalDate.of(2026, 1, 1));
+        KeySource source = new ExpressionKeySource(expression, List.of(), new DefaultListableBeanFactory());
+        for (int i = 0; i < 300; i++) {
+            assertThat(source.keyOf(view(order))).isEqualTo(key);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "'x/' + #payload",
+                "#payload.toString()",
+                "T(String).valueOf(#payload)",
+                "T(String).format('%s', #payload)",
+                "T(String).format('%s', {#payload}.toArray())",
+                "'x/' + {1, 2}",
+                "{#payload}.toString()",
+                "'x/' + new java.util.Date(0)"
+            })
+    void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate(expression, new Object()))
+                .withMessageContaining("orders-2@17");
     }
 
     @Test

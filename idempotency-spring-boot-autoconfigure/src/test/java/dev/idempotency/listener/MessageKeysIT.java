@@ -43,6 +43,21 @@ class MessageKeysIT extends ApplicationTest {
     }
 
     @Test
+    void twoMessagesWithoutAnIdAreNotTakenForOne() {
+        try (TestApplication app = start(KeyOfParts.class, Failures.class, Outcomes.class)) {
+            app.send(this.topic, null, "first order");
+            app.send(this.topic, null, "second order");
+            app.send(this.topic, "7", "third order");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Failures.class).recovered())
+                    .extracting(record -> (Object) record.value())
+                    .containsExactly("first order", "second order");
+            assertThat(app.bean(Effects.class).all()).containsExactly("third order");
+            assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
+        }
+    }
+
+    @Test
     void onRequestAMessageWithoutAKeyIsProcessedWithoutDeduplicationAndCounted() {
         try (TestApplication app =
                 start(List.of("idempotency.key.on-missing=process"), KeyFromPayload.class, Outcomes.class)) {
@@ -90,6 +105,22 @@ class MessageKeysIT extends ApplicationTest {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(key = "#payload")
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+
+    @Import(Effects.class)
+    static class KeyOfParts {
+
+        private final Effects effects;
+
+        KeyOfParts(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
         void on(String payload) {
             this.effects.happen(payload);
         }

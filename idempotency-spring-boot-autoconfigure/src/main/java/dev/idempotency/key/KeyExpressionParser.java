@@ -1,0 +1,91 @@
+package dev.idempotency.key;
+
+import java.lang.reflect.Field;
+import java.util.Set;
+import org.springframework.expression.ExpressionException;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Parses key expressions, and puts a {@link KeyPart} before each node whose value others are put together with: operands
+ * of {@code +} and arguments, except for what is written there as a literal.
+ *
+ * <p>SpEL itself makes the text {@code null} of an operand that is absent and asks nobody, so the tree is changed.
+ */
+final class KeyExpressionParser {
+
+    /** Methods that put their arguments into a text. */
+    private static final Set<String> OF_TEXT = Set.of("concat", "format", "formatted", "join", "append", "valueOf");
+
+    /** Open to nodes alone, of which ours are no relatives in Java's eyes. */
+    private static final Field CHILDREN = childrenField();
+
+    private KeyExpressionParser() {}
+
+    static SpelExpression parse(String expression, ClassLoader classLoader) {
+        SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader);
+        try {
+            SpelExpression parsed = new SpelExpressionParser(configuration).parseRaw(expression);
+            putPartsBeforeOperands((SpelNodeImpl) parsed.getAST());
+            return parsed;
+        } catch (ExpressionException ex) {
+            throw new IllegalArgumentException(
+                    "The key expression '%s' does not parse: %s".formatted(expression, ex.getSimpleMessage()), ex);
+        }
+    }
+
+    private static Field childrenField() {
+        Field field = ReflectionUtils.findField(SpelNodeImpl.class, "children", SpelNodeImpl[].class);
+        Assert.state(field != null, "This version of Spring has other expressions: their nodes have no children");
+        ReflectionUtils.makeAccessible(field);
+        return field;
+    }
+
+    private static void putPartsBeforeOperands(SpelNodeImpl node) {
+        SpelNodeImpl[] children = (SpelNodeImpl[]) ReflectionUtils.getField(CHILDREN, node);
+        Assert.state(children != null, "A node without children has an empty array of them");
+        for (int i = 0; i < children.length; i++) {
+            SpelNodeImpl child = children[i];
+            putPartsBeforeOperands(child);
+            if (isPart(node, i) && !isAsWritten(node, child)) {
+                children[i] = new KeyPart(child, useIn(node));
+            }
+        }
+    }
+
+    /** The first child of a constructor is its type. */
+    private static boolean isPart(SpelNodeImpl node, int child) {
+        return (node instanceof OpPlus && node.getChildCount() > 1)
+                || node instanceof MethodReference
+                || node instanceof FunctionReference
+                || (node instanceof ConstructorReference && child > 0);
+    }
+
+    /** A literal is what was meant, blank or not; and neither a sum nor a list that is written out is ever absent. */
+    private static boolean isAsWritten(SpelNodeImpl node, SpelNodeImpl child) {
+        return child instanceof Literal
+                || child instanceof OpPlus
+                || (!(node instanceof OpPlus) && (child instanceof InlineList || child instanceof InlineMap));
+    }
+
+    private static KeyPart.Use useIn(SpelNodeImpl node) {
+        if (node instanceof OpPlus) {
+            return KeyPart.Use.OPERAND;
+        }
+        return (node instanceof MethodReference method && OF_TEXT.contains(method.getName()))
+                ? KeyPart.Use.ARGUMENT_OF_TEXT
+                : KeyPart.Use.ARGUMENT;
+    }
+}

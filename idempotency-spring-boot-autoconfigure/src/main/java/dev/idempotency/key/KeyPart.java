@@ -1,0 +1,85 @@
+package dev.idempotency.key;
+
+import dev.idempotency.InvalidMessageKeyException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+
+/**
+ * Stands before a node of an expression whose value others are put together with. Where that value is absent the whole
+ * has no key: as the text {@code null} it would be the same for all messages that lack it.
+ */
+final class KeyPart extends SpelNodeImpl {
+
+    /** How a value is used, which decides what it may be. */
+    enum Use {
+
+        /** An operand of {@code +}: it must have a text, or be a number. */
+        OPERAND,
+
+        /** An argument that becomes part of a text. */
+        ARGUMENT_OF_TEXT,
+
+        /** Any other argument. */
+        ARGUMENT
+    }
+
+    private final SpelNodeImpl node;
+    private final Use use;
+
+    KeyPart(SpelNodeImpl node, Use use) {
+        super(node.getStartPosition(), node.getEndPosition(), node);
+        this.node = node;
+        this.use = use;
+    }
+
+    @Override
+    public TypedValue getValueInternal(ExpressionState state) {
+        TypedValue value = this.node.getValueInternal(state);
+        return switch (this.use) {
+            case OPERAND -> operand(value);
+            case ARGUMENT_OF_TEXT -> {
+                requireNotBlank(requirePresent(value.getValue()));
+                yield value;
+            }
+            case ARGUMENT -> {
+                requirePresent(value.getValue());
+                yield value;
+            }
+        };
+    }
+
+    private TypedValue operand(TypedValue given) {
+        Object content = requirePresent(given.getValue());
+        requireNotBlank(content);
+        if (!KeyText.isStable(content)) {
+            throw new InvalidMessageKeyException(
+                    "its part '%s' is a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
+                            .formatted(
+                                    this.node.toStringAST(), content.getClass().getName()),
+                    null);
+        }
+        return (content == given.getValue()) ? given : new TypedValue(content);
+    }
+
+    private static Object requirePresent(@Nullable Object value) {
+        Object content = KeyText.contentOf(value);
+        if (content == null) {
+            throw new NoKeyException();
+        }
+        return content;
+    }
+
+    private static void requireNotBlank(Object value) {
+        if ((value instanceof CharSequence text && KeyText.isNoKey(text.toString()))
+                || (value instanceof byte[] bytes && bytes.length == 0)) {
+            throw new NoKeyException();
+        }
+    }
+
+    @Override
+    public String toStringAST() {
+        return this.node.toStringAST();
+    }
+}
