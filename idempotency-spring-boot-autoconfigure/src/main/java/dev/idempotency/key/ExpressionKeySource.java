@@ -11,8 +11,6 @@ import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -35,7 +33,8 @@ public final class ExpressionKeySource implements KeySource {
      * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
      * @param beanFactory where {@code @bean} references lead
-     * @throws IllegalArgumentException if it does not parse, or names a variable that there is not
+     * @throws IllegalArgumentException if it does not parse, or names what there is not: a variable, a function,
+     *     a bean, a type
      */
     public ExpressionKeySource(String expression, List<String> argumentNames, BeanFactory beanFactory) {
         this(expression, MessageVariables.NAMES, argumentNames, beanFactory);
@@ -66,22 +65,7 @@ public final class ExpressionKeySource implements KeySource {
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
-        requireKnownVariables(this.expression.getAST(), known);
-    }
-
-    private void requireKnownVariables(SpelNode node, Set<String> known) {
-        if (node instanceof VariableReference) {
-            String name = node.toStringAST();
-            boolean special = name.equals("#root") || name.equals("#this");
-            if (!special && !known.contains(name.substring(1))) {
-                throw new IllegalArgumentException(
-                        "The key expression '%s' names the variable %s, but there are only %s"
-                                .formatted(this.expression.getExpressionString(), name, known));
-            }
-        }
-        for (int i = 0; i < node.getChildCount(); i++) {
-            requireKnownVariables(node.getChild(i), known);
-        }
+        new KeyReferences(this.expression, known, this.shared, beanFactory).requireAll();
     }
 
     @Override

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
 
 class MessageIdResolverTests {
@@ -296,5 +297,71 @@ class MessageIdResolverTests {
                 .isThrownBy(() -> evaluate("#paylaod.id", null))
                 .withMessageContaining("#paylaod")
                 .withMessageContaining("payload");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#jsonpath(#payload, '$.id')",
+                "#payload(1)",
+                "@missing.keyOf(#record)",
+                "'a' + @missing.keyOf(#record)",
+                "@keys.missing(#record)",
+                "@keys.keyOf(#record, #payload)",
+                "T(no.such.Type).of(#payload)",
+                "T(String).missing(#payload)",
+                "T(Long).parseLong()",
+                "T(Long).MISSING",
+                "new no.such.Type(#payload)",
+            })
+    void anExpressionThatRefersToWhatThereIsNotIsRefusedAtOnce(String expression) {
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerSingleton("keys", new Keys());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new ExpressionKeySource(expression, List.of(), beans))
+                .withMessageContaining("The key expression '" + expression + "'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "@keys.keyOf(#record)",
+                "T(Long).valueOf(#payload).toString()",
+                "T(java.util.concurrent.TimeUnit).DAYS + '/' + #payload",
+                "T(String).getName() + #payload",
+                "T(String).name + #payload",
+                "T(int[]).name + #payload",
+                "T(String).format('%s%s%s', 1, 2, #payload)",
+                "new java.math.BigDecimal(#payload)",
+                "new int[]{1}[0] + '/' + #payload",
+                "#jsonPath(#payload, '$')",
+            })
+    void anExpressionThatRefersToWhatThereIsIsTaken(String expression) {
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerSingleton("keys", new Keys());
+        assertThat(new ExpressionKeySource(expression, List.of(), beans).keyOf(view("7")))
+                .isNotBlank();
+    }
+
+    @Test
+    void jsonPathWithoutItsLibraryIsRefusedWithTheDependencyToAdd() {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(new FilteredClassLoader("com.jayway.jsonpath"));
+        try {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> evaluate("#jsonPath(#payload, '$.id')", "{}"))
+                    .withMessageContaining("com.jayway.jsonpath:json-path");
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    /** Public methods of a bean. */
+    public static class Keys {
+
+        public String keyOf(ConsumerRecord<?, ?> record) {
+            return record.topic();
+        }
     }
 }

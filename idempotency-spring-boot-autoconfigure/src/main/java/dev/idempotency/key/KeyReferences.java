@@ -1,0 +1,174 @@
+package dev.idempotency.key;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.expression.AccessException;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.TypeCode;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
+
+/**
+ * What a key expression refers to outside the message: variables, functions, beans, types and their static members. What
+ * is missing would fail at every message.
+ */
+final class KeyReferences {
+
+    private final SpelExpression expression;
+    private final Set<String> variables;
+    private final EvaluationContext context;
+    private final BeanFactory beanFactory;
+
+    KeyReferences(
+            SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
+        this.expression = expression;
+        this.variables = variables;
+        this.context = context;
+        this.beanFactory = beanFactory;
+    }
+
+    /**
+     * Looks for all of them.
+     *
+     * @throws IllegalArgumentException if one is not there
+     */
+    void requireAll() {
+        require(this.expression.getAST());
+    }
+
+    private void require(SpelNode node) {
+        if (node instanceof VariableReference) {
+            requireVariable(node.toStringAST());
+        } else if (node instanceof FunctionReference) {
+            requireFunction(node.toStringAST());
+        } else if (node instanceof BeanReference bean && !this.beanFactory.containsBean(bean.getName())) {
+            throw missing("names the bean '%s', but there is none of that name".formatted(bean.getName()));
+        } else if (node instanceof TypeReference) {
+            requireType(node);
+        } else if (node instanceof ConstructorReference) {
+            requireType(node.getChild(0), String.valueOf(node.getChild(0).getValue(state())));
+        } else if (node instanceof CompoundExpression) {
+            requireMember(node.getChild(0), node.getChild(1));
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            require(node.getChild(i));
+        }
+    }
+
+    private void requireVariable(String name) {
+        boolean special = name.equals("#root") || name.equals("#this");
+        if (!special && !this.variables.contains(name.substring(1))) {
+            throw missing("names the variable %s, but there are only %s".formatted(name, this.variables));
+        }
+    }
+
+    private void requireFunction(String call) {
+        String name = call.substring(1, call.indexOf('('));
+        if (this.context.lookupVariable(name) != null) {
+            return;
+        }
+        throw missing(
+                name.equals(JsonPathFunction.NAME)
+                        ? "calls #jsonPath, which needs Jayway JsonPath on the class path: add the dependency"
+                                + " com.jayway.jsonpath:json-path, in the scope of production and not of tests alone"
+                        : "calls the function #%s, but there is none but #%s".formatted(name, JsonPathFunction.NAME));
+    }
+
+    private Class<?> requireType(SpelNode reference) {
+        try {
+            return (Class<?>) reference.getTypedValue(state()).getValue();
+        } catch (EvaluationException | IllegalArgumentException ex) {
+            throw missing("names the type %s, but there is none".formatted(reference.toStringAST()));
+        }
+    }
+
+    private void requireType(SpelNode reference, String name) {
+        try {
+            if (TypeCode.forName(name) == TypeCode.OBJECT) {
+                this.context.getTypeLocator().findType(name);
+            }
+        } catch (EvaluationException ex) {
+            throw missing("names the type %s, but there is none".formatted(reference.toStringAST()));
+        }
+    }
+
+    private void requireMember(SpelNode owner, SpelNode member) {
+        if (owner instanceof TypeReference) {
+            Class<?> type = requireType(owner);
+            if (member instanceof MethodReference method) {
+                Stream<Method> callable = Stream.concat(
+                        Stream.of(type.getMethods()).filter(any -> Modifier.isStatic(any.getModifiers())),
+                        Stream.of(Class.class.getMethods()));
+                requireAny(callable, owner, method);
+            } else if (member instanceof PropertyOrFieldReference property && !isReadable(type, property.getName())) {
+                throw missing("reads %s.%s, but there is no such constant"
+                        .formatted(owner.toStringAST(), property.getName()));
+            }
+        } else if (owner instanceof BeanReference bean && member instanceof MethodReference method) {
+            Class<?> type = typeOf(bean.getName());
+            if (type != null) {
+                requireAny(Stream.of(type.getMethods()), owner, method);
+            }
+        }
+    }
+
+    private void requireAny(Stream<Method> callable, SpelNode owner, MethodReference call) {
+        int arguments = call.getChildCount();
+        Predicate<Method> fits = method -> method.isVarArgs()
+                ? arguments >= method.getParameterCount() - 1
+                : arguments == method.getParameterCount();
+        if (callable.filter(method -> method.getName().equals(call.getName())).noneMatch(fits)) {
+            throw missing("calls %s.%s with %d arguments, but there is no such public method"
+                    .formatted(owner.toStringAST(), call.getName(), arguments));
+        }
+    }
+
+    private boolean isReadable(Class<?> type, String name) {
+        try {
+            return new ReflectivePropertyAccessor().canRead(this.context, type, name);
+        } catch (AccessException ex) {
+            return false;
+        }
+    }
+
+    /** The class of the very bean, or {@code null}: what a definition promises may be less than what the bean has. */
+    private @Nullable Class<?> typeOf(String bean) {
+        boolean exists = this.beanFactory instanceof ConfigurableBeanFactory factory
+                && this.beanFactory.containsBean(bean)
+                && this.beanFactory.isSingleton(bean)
+                && !factory.isFactoryBean(bean)
+                && isCreated(factory, bean);
+        return exists ? this.beanFactory.getBean(bean).getClass() : null;
+    }
+
+    private static boolean isCreated(ConfigurableBeanFactory factory, String bean) {
+        return factory.containsSingleton(bean)
+                || Stream.of(factory.getAliases(bean)).anyMatch(factory::containsSingleton);
+    }
+
+    private ExpressionState state() {
+        return new ExpressionState(this.context);
+    }
+
+    private IllegalArgumentException missing(String what) {
+        return new IllegalArgumentException(
+                "The key expression '%s' %s".formatted(this.expression.getExpressionString(), what));
+    }
+}
