@@ -7,7 +7,9 @@ import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Schema;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -55,10 +57,10 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     }
 
     private void reportOutages(Health.Builder builder) {
-        List<ConsumerOutage> waiting = this.outages.current();
-        if (!waiting.isEmpty()) {
-            builder.status(DEGRADED).withDetail("waitingForDatabase", waiting);
-        }
+        Map<Boolean, List<ConsumerOutage>> waiting =
+                this.outages.current().stream().collect(Collectors.groupingBy(ConsumerOutage::forKeys));
+        waiting.forEach((forKeys, consumers) ->
+                builder.status(DEGRADED).withDetail(forKeys ? "waitingForKeys" : "waitingForDatabase", consumers));
     }
 
     private void reportCleanup(Health.Builder builder) {

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
@@ -41,6 +42,9 @@ final class Outage {
     }
 
     FailureKind classify(Exception failure) {
+        if (noKeysYetIn(failure) != null) {
+            return FailureKind.OUTAGE;
+        }
         return this.classifier.classify(failure);
     }
 
@@ -62,9 +66,28 @@ final class Outage {
         return this.pauses.pauseAfter(attempts);
     }
 
+    /** Not deep among the causes, as it comes from this library itself. */
+    private static @Nullable NoKeysYetException noKeysYetIn(Exception failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < 5; depth++) {
+            if (cause instanceof NoKeysYetException found) {
+                return found;
+            }
+            cause = cause.getCause();
+        }
+        return null;
+    }
+
     private void begin(Exception failure, RecordCoordinates where) {
+        NoKeysYetException noKeys = noKeysYetIn(failure);
+        if (noKeys != null) {
+            this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(noKeys.getMessage()), true);
+            logger.warn("Consumer '{}' stands still. {}", this.consumer, noKeys.getMessage());
+            this.observer.outageBegan(noKeys);
+            return;
+        }
         Throwable cause = deepestCause(failure);
-        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString());
+        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString(), false);
         logger.warn(
                 "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
                         + " nothing is skipped or dead-lettered meanwhile.",
@@ -97,7 +120,8 @@ final class Outage {
         if (outage != null && this.attemptsByThread.isEmpty()) {
             this.declared = null;
             Duration duration = Duration.between(outage.since(), Instant.now());
-            logger.info("Consumer '{}' no longer waits for the database, after {}", this.consumer, duration);
+            String what = outage.forKeys() ? "keys" : "the database";
+            logger.info("Consumer '{}' no longer waits for {}, after {}", this.consumer, what, duration);
             this.observer.outageEnded(duration.toNanos());
         }
     }

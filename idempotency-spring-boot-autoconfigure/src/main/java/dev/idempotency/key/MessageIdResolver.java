@@ -56,10 +56,11 @@ public final class MessageIdResolver {
                 return new MessageId(this.consumer, KeyText.stored(key));
             }
         } catch (InvalidMessageKeyException ex) {
-            throw new InvalidMessageKeyException(
-                    "The key of the message %s for consumer '%s', from %s, cannot be used: %s."
-                            .formatted(where(message), this.consumer, this.source, ex.getMessage()),
-                    ex.getCause());
+            requireSurvivable(ex);
+            throw invalid(message, String.valueOf(ex.getMessage()), ex.getCause());
+        } catch (Throwable ex) {
+            requireSurvivable(ex);
+            throw invalid(message, "it cannot be found, as that failed with " + ex, ex);
         }
         if (this.onMissing == OnMissingKey.PROCESS) {
             return null;
@@ -70,6 +71,24 @@ public final class MessageIdResolver {
                                 + " idempotency.key.on-missing=process to process such messages without deduplication.")
                         .formatted(where(message), this.consumer, this.source),
                 null);
+    }
+
+    private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
+        return new InvalidMessageKeyException(
+                "The key of the message %s for consumer '%s', from %s, cannot be used: %s."
+                        .formatted(where(message), this.consumer, this.source, why),
+                cause);
+    }
+
+    /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
+    private static void requireSurvivable(Throwable thrown) {
+        Throwable cause = thrown;
+        for (int depth = 0; cause != null && depth < 10; depth++) {
+            if (cause instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {
+                throw error;
+            }
+            cause = cause.getCause();
+        }
     }
 
     private static RecordCoordinates where(MessageView message) {

@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.listener.Admission.Candidate;
@@ -49,10 +48,8 @@ final class IdempotentInvocation {
                 return result;
             }
         }
-        if (unusable instanceof UnusableKeyException) {
-            this.definition.observer().missingKey(RecordCoordinates.of(culprit));
-        }
-        throw this.delivery.isBatch() ? BatchFailure.at(culprit, unusable.getMessage(), unusable) : unusable;
+        RuntimeException failure = this.definition.keyFailures().judge(unusable, RecordCoordinates.of(culprit));
+        throw this.delivery.isBatch() ? BatchFailure.at(culprit, failure.getMessage(), failure) : failure;
     }
 
     /** Identifies the messages, up to the first that cannot be; returns why it cannot. */

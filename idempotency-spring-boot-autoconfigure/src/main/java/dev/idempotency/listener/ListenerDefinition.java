@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param method the method of the user's class
  * @param arguments what its parameters are
  * @param ids who gives its messages their identity
+ * @param keyFailures what becomes of those that have none
  * @param transaction the transaction that it shares with its claims
  * @param transactionPerPoll whether it is called record by record in one transaction for all records of a poll
  * @param targetSeen whether its calls are seen behind all aspects
@@ -27,6 +28,7 @@ record ListenerDefinition(
         Method method,
         ListenerArguments arguments,
         MessageIdResolver ids,
+        KeyFailures keyFailures,
         ListenerTransaction transaction,
         boolean transactionPerPoll,
         boolean targetSeen,

@@ -1,9 +1,11 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.ExpressionKeySource;
+import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.listener.ListenerFault.Kind;
@@ -134,17 +136,29 @@ public final class ListenerDefinitions {
         if (manager == null || !faults.found().isEmpty()) {
             return null;
         }
+        ConsumerObserver observer = this.observers.computeIfAbsent(consumer, name -> introduce(description));
         return new ListenerDefinition(
                 consumer,
                 method,
                 arguments,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                keyFailures(description, StringUtils.hasText(expression), observer),
                 new ListenerTransaction(manager, attribute),
                 transactionPerPoll,
                 targetSeen,
                 this.defaults.store(),
                 inbox,
-                this.observers.computeIfAbsent(consumer, name -> introduce(description)));
+                observer);
+    }
+
+    private KeyFailures keyFailures(ConsumerDescription consumer, boolean expressed, ConsumerObserver observer) {
+        return new KeyFailures(
+                consumer.name(),
+                consumer.keySource(),
+                !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
+                this.defaults.store(),
+                this.beanFactory.getBean(FailureClassifier.class),
+                observer);
     }
 
     /** Not the dead-letter container of retry topics, which is made of the same annotation and calls another method. */

@@ -43,6 +43,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             where consumer_id = ? and message_id in (%s)
             """;
 
+    /** One step in the primary key. */
+    private static final String ANY = "select min(message_id) from %s where consumer_id = ?";
+
     private static final String FORGET = "delete from %s where consumer_id = ? and message_id = ?";
 
     private final DataSource dataSource;
@@ -193,6 +196,11 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
                     found.put(
                             id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
                 });
+    }
+
+    @Override
+    public boolean hasProcessed(String consumer) {
+        return this.jdbc.queryForObject(ANY.formatted(this.table), String.class, consumer) != null;
     }
 
     @Override

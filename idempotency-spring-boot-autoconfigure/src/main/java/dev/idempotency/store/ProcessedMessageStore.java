@@ -60,6 +60,17 @@ public interface ProcessedMessageStore {
     Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids);
 
     /**
+     * Says whether any message of a consumer is known. Asked for the first message without a key, and again until the
+     * answer is yes: as long as it is no, such messages are waited with, where keys are looked for in headers alone.
+     *
+     * @param consumer the consumer's name
+     * @return by default, that there is one
+     */
+    default boolean hasProcessed(String consumer) {
+        return true;
+    }
+
+    /**
      * Forgets a message, so that it can be processed again.
      *
      * @param id the message

@@ -13,9 +13,11 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.key.MessageKeyResolver;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.kafka.annotation.KafkaListener;
 
 class MessageKeysIT extends ApplicationTest {
@@ -54,6 +56,52 @@ class MessageKeysIT extends ApplicationTest {
                     .containsExactly("first order", "second order");
             assertThat(app.bean(Effects.class).all()).containsExactly("third order");
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
+        }
+    }
+
+    @Test
+    void aKeyThatCannotBeFoundIsNotLookedForAgainAndCounted() {
+        try (TestApplication app = start(KeyThatThrows.class, Failures.class, Outcomes.class)) {
+            app.send(this.topic, null, "abc");
+            app.send(this.topic, null, "7");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Failures.class).causes()).singleElement().satisfies(failure -> assertThat(failure)
+                    .isInstanceOf(InvalidMessageKeyException.class)
+                    .hasMessageContaining(this.topic + "-0@0")
+                    .hasCauseInstanceOf(NumberFormatException.class));
+            assertThat(app.bean(Failures.class).recovered()).hasSize(1);
+            assertThat(app.bean(Outcomes.class).missingKeys).hasSize(1);
+            assertThat(app.bean(Outcomes.class).processed)
+                    .extracting(MessageId::value)
+                    .containsExactly("7");
+        }
+    }
+
+    @Test
+    void whatAResolverThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
+        try (TestApplication app = start(
+                List.of("idempotency.errors.outage.initial-interval=50ms"),
+                KeyFromHeaders.class,
+                ThrowingResolver.class,
+                Failures.class,
+                Outcomes.class)) {
+            app.send(this.topic, null, "runtime exception");
+            app.send(this.topic, null, "stack overflow");
+            app.send(this.topic, null, "outage");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Failures.class).causes())
+                    .as("one attempt each, and none for what was waited for")
+                    .satisfiesExactly(
+                            failure -> assertThat(failure)
+                                    .isInstanceOf(InvalidMessageKeyException.class)
+                                    .hasCauseInstanceOf(UnsupportedOperationException.class),
+                            failure -> assertThat(failure)
+                                    .isInstanceOf(InvalidMessageKeyException.class)
+                                    .hasCauseInstanceOf(StackOverflowError.class));
+            assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
+            assertThat(app.bean(Outcomes.class).processed)
+                    .extracting(MessageId::value)
+                    .containsExactly("outage");
         }
     }
 
@@ -138,6 +186,32 @@ class MessageKeysIT extends ApplicationTest {
         @Bean
         MessageKeyResolver mine() {
             return record -> "own " + record.value();
+        }
+    }
+
+    static class KeyThatThrows {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "T(Long).parseLong(#payload)")
+        void on(String payload) {}
+    }
+
+    static class ThrowingResolver {
+
+        private final AtomicInteger outages = new AtomicInteger();
+
+        @Bean
+        MessageKeyResolver throwing() {
+            return record -> switch (String.valueOf(record.value())) {
+                case "runtime exception" -> throw new UnsupportedOperationException("on purpose");
+                case "stack overflow" -> throw new StackOverflowError("on purpose");
+                default -> {
+                    if (this.outages.incrementAndGet() < 3) {
+                        throw new DataAccessResourceFailureException("on purpose");
+                    }
+                    yield String.valueOf(record.value());
+                }
+            };
         }
     }
 }

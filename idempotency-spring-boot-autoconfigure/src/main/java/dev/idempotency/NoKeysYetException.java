@@ -1,0 +1,18 @@
+package dev.idempotency;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message has no key in the headers that are looked at, and the consumer has not processed any message with a key yet:
+ * rather than dead-letter all of them, it waits until somebody says where the keys are.
+ */
+public class NoKeysYetException extends IdempotencyException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    public NoKeysYetException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,98 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.NoKeysYetException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnusableKeyException;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.FailureKind;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ProcessedMessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What becomes of a consumer's messages without a usable key. */
+final class KeyFailures {
+
+    private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
+
+    private final String consumer;
+    private final String source;
+    private final boolean fromHeaders;
+    private final ProcessedMessageStore store;
+    private final FailureClassifier classifier;
+    private final ConsumerObserver observer;
+    private volatile boolean keyedBefore;
+
+    /**
+     * Knows a consumer's source of keys.
+     *
+     * @param fromHeaders whether nobody has said where the keys are, so that headers are looked at
+     */
+    KeyFailures(
+            String consumer,
+            String source,
+            boolean fromHeaders,
+            ProcessedMessageStore store,
+            FailureClassifier classifier,
+            ConsumerObserver observer) {
+        this.consumer = consumer;
+        this.source = source;
+        this.fromHeaders = fromHeaders;
+        this.store = store;
+        this.classifier = classifier;
+        this.observer = observer;
+    }
+
+    /**
+     * What to throw for a message that could not be identified. It is counted if it is given up: not where the key was
+     * asked of something that is away, nor where it is to be waited for.
+     */
+    RuntimeException judge(RuntimeException unusable, RecordCoordinates where) {
+        if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {
+            return unusable;
+        }
+        if (unusable instanceof MissingMessageKeyException && this.fromHeaders) {
+            try {
+                if (!isKeyedBefore()) {
+                    return noKeysYet(where, unusable);
+                }
+            } catch (RuntimeException ex) {
+                return ex;
+            }
+        }
+        this.observer.missingKey(where);
+        return unusable;
+    }
+
+    private boolean isToBeWaitedFor(RuntimeException unusable) {
+        if (unusable.getCause() == null) {
+            return false;
+        }
+        try {
+            return this.classifier.classify(unusable) != FailureKind.MESSAGE;
+        } catch (RuntimeException ex) {
+            logger.warn("The {} failed at {}: {}", this.classifier.getClass().getName(), unusable, ex.toString());
+            return false;
+        }
+    }
+
+    /** Once it is, it stays so. The store is asked, so that a restart changes nothing. */
+    private boolean isKeyedBefore() {
+        if (!this.keyedBefore) {
+            this.keyedBefore = this.store.hasProcessed(this.consumer);
+        }
+        return this.keyedBefore;
+    }
+
+    private NoKeysYetException noKeysYet(RecordCoordinates where, RuntimeException cause) {
+        return new NoKeysYetException(
+                ("The message %s has none of the %s, and consumer '%s' has not processed any message with a key yet:"
+                                + " all of them may be like that, so it stands still rather than dead-letter them. Say"
+                                + " where the id is in @IdempotentListener(key = …), let the producer set one of these"
+                                + " headers, name the one that it sets in idempotency.key.headers, or set"
+                                + " idempotency.key.on-missing=process to process such messages without deduplication.")
+                        .formatted(where, this.source, this.consumer),
+                cause);
+    }
+}

@@ -1,0 +1,123 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Failures;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.Outages;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** A consumer of which nobody has said where its keys are, and whose producer sets no header that it looks at. */
+class NoKeysYetIT extends ApplicationTest {
+
+    @Override
+    protected int partitions() {
+        return 2;
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Records.class, Batches.class, Polls.class})
+    void itStandsStillUntilItHasProcessedAMessageWithAKey(Class<?> listener) {
+        try (TestApplication app = start(listener)) {
+            send(app, 0, null, "first");
+            send(app, 0, null, "second");
+            awaitStandstill(app);
+        }
+        try (TestApplication app = start(listener)) {
+            app.awaitOnePartitionEach();
+            awaitStandstill(app);
+            Health health = app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+            assertThat(health.getDetails()).containsKey("waitingForKeys").doesNotContainKey("waitingForDatabase");
+            assertThat(app.bean(Failures.class).causes()).isEmpty();
+            assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();
+
+            send(app, 1, "7", "third");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("third");
+            assertThat(app.bean(Failures.class).recovered())
+                    .extracting(record -> (Object) record.value())
+                    .as("dead-lettered as ever, since there are messages with a key")
+                    .containsExactly("first", "second");
+            assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
+            await().until(() -> app.bean(Outages.class).current().isEmpty());
+        }
+    }
+
+    private TestApplication start(Class<?> listener) {
+        return start(
+                List.of("idempotency.errors.outage.max-interval=100ms"),
+                listener,
+                Effects.class,
+                Failures.class,
+                Outcomes.class);
+    }
+
+    private void send(TestApplication app, int partition, String id, String value) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(this.topic, partition, null, value);
+        if (id != null) {
+            record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        }
+        app.send(record);
+    }
+
+    private void awaitStandstill(TestApplication app) {
+        await().until(() -> !app.bean(Outages.class).current().isEmpty());
+        ConsumerOutage outage = app.bean(Outages.class).current().get(0);
+        assertThat(outage.forKeys()).isTrue();
+        assertThat(outage.cause())
+                .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key", "idempotency.key.headers")
+                .contains("idempotency.key.on-missing=process");
+        assertThat(app.bean(Failures.class).recovered()).isEmpty();
+    }
+
+    static class Records {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
+        @IdempotentListener(consumer = "records")
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+
+    static class Batches {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2", batch = "true")
+        @IdempotentListener(consumer = "batches")
+        void on(List<String> payloads) {
+            payloads.forEach(this.effects::happen);
+        }
+    }
+
+    static class Polls {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
+        @IdempotentListener(consumer = "polls", transactionPerPoll = true)
+        void on(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+}
