@@ -40,6 +40,11 @@ final class ProcessedMessages {
 
     /** The ids under which a message with this key may be stored. */
     static Set<MessageId> ids(String consumer, String key) {
+        if (consumer.indexOf('\0') >= 0) {
+            throw new InvalidEndpointRequestException(
+                    "No consumer can have this name: it contains a NUL character, which databases refuse",
+                    "No consumer can have this name");
+        }
         try {
             return MessageIdResolver.idsNamed(consumer, key);
         } catch (IllegalArgumentException ex) {

@@ -386,6 +386,14 @@ class FaultyListeners {
         void unknownVariable(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#hash(#payload)")
+        void unknownFunction(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "@nobody.keyOf(#payload)")
+        void unknownBean(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(key = "#message.headers.id")
         void messageId(Message<String> message) {}
 

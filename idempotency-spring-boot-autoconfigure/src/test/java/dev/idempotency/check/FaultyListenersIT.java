@@ -251,6 +251,8 @@ class FaultyListenersIT {
     @CsvSource({
         "unparseable, The key expression '#payload.[' does not parse",
         "unknownVariable, 'The key expression ''#order.id'' names the variable #order, but there are only'",
+        "unknownFunction, 'The key expression ''#hash(#payload)'' calls the function #hash, but there is none'",
+        "unknownBean, 'The key expression ''@nobody.keyOf(#payload)'' names the bean ''nobody'', but there is none'",
     })
     void aKeyExpressionThatCannotBeUsedIsFound(String method, String what) {
         Finding finding = finding(Check.KEY_EXPRESSION, method);

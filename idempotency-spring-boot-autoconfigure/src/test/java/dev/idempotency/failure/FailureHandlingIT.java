@@ -145,6 +145,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     @ParameterizedTest
     @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageWithoutAKeyAndOneThatCannotBeReadAreDeadLetteredAsTheyCame(String kind) {
+        send(kind, "keyed before the keyless of " + kind);
         this.app.send(topic(kind), null, "keyless " + kind);
         this.app.send(topic(kind), "garbled " + kind, "garbled " + kind);
         send(kind, "readable " + kind);
@@ -176,6 +177,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     @ValueSource(strings = {"records", "batches", "polls"})
     void aDeadLetterThatIsSentBackIsProcessedOnce(String kind) {
         String payload = "keyed later " + kind;
+        send(kind, "keyed before " + payload);
         this.app.send(topic(kind), null, payload);
         awaitCaughtUp(kind);
         ConsumerRecord<String, String> letter = deadLetters(kind, payload).get(0);

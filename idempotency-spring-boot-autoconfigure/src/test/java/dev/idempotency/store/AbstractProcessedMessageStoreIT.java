@@ -127,6 +127,14 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
+    void itIsKnownWhetherAConsumerHasProcessedAnything() {
+        assertThat(this.store.hasProcessed("consumer")).isFalse();
+        claim("b", "a");
+        assertThat(this.store.hasProcessed("consumer")).isTrue();
+        assertThat(this.store.hasProcessed("another")).isFalse();
+    }
+
+    @Test
     void aRolledBackClaimIsFreeAgain() {
         this.transaction.executeWithoutResult(status -> {
             assertThat(this.store.claim(claims("a", "b"))).hasSize(2);
