@@ -1,12 +1,11 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.StoreFailedException;
 import java.sql.SQLException;
-import java.sql.SQLNonTransientConnectionException;
-import java.sql.SQLRecoverableException;
-import java.sql.SQLTransientConnectionException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
@@ -17,41 +16,24 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.NestedTransactionNotSupportedException;
+import org.springframework.transaction.TransactionUsageException;
 
 /**
  * Knows the failures of databases, wherever they are among the causes and the suppressed exceptions: a listener may have
  * wrapped one, and a rollback that failed tells of the connection that was lost.
  *
- * <p>SQL states decide where there are any. A statement that was canceled or timed out (57014) and one that is too
- * complex (54) are the listener's own, though Spring translates both to a resource failure.
+ * <p>SQL states decide where there are any. Whatever fails a statement of the library's own ({@link
+ * StoreFailedException}) is not the message's fault. Errors in the program are never the database's, though Spring says of
+ * some that a transaction could not be created.
  */
 public final class DatabaseFailureClassifier implements FailureClassifier {
 
-    private static final Set<String> OUTAGE_CLASSES = Set.of("08", "53", "58");
-
-    /** Read-only (a replica after a failover), unknown outcome, and the server going down, down, or coming up. */
-    private static final Set<String> OUTAGE_STATES =
-            Set.of("25006", "40003", "57P01", "57P02", "57P03", "57P04", "57P05");
-
-    /** Serialization failure, deadlock, lock not available. */
-    private static final Set<String> CONTENTION_STATES = Set.of("40001", "40P01", "55P03");
-
-    private static final String UNSPECIFIC_STATE = "HY000";
-
-    /** MySQL and MariaDB: read-only, by option or by mode. */
-    private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1836);
-
     @Override
     public FailureKind classify(Throwable failure) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        Deque<Throwable> open = new ArrayDeque<>();
-        open.add(failure);
+        boolean own = false;
         FailureKind worst = FailureKind.MESSAGE;
-        while (!open.isEmpty()) {
-            Throwable next = open.remove();
-            if (!seen.add(next)) {
-                continue;
-            }
+        for (Throwable next : allIn(failure)) {
             FailureKind kind = kindOf(next);
             if (kind == FailureKind.OUTAGE) {
                 return kind;
@@ -59,13 +41,50 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
             if (kind == FailureKind.CONTENTION) {
                 worst = kind;
             }
+            own |= next instanceof StoreFailedException;
+        }
+        return (own && worst == FailureKind.MESSAGE) ? FailureKind.OUTAGE : worst;
+    }
+
+    /** Whether a statement of the library's own has failed. */
+    static boolean isOfStore(Throwable failure) {
+        return allIn(failure).stream().anyMatch(StoreFailedException.class::isInstance);
+    }
+
+    /**
+     * Whether one message alone can be the reason of what looks like an outage: a statement on a connection that was
+     * there has failed, rather than that none was to be had.
+     */
+    static boolean canBeOfOneMessage(Throwable failure) {
+        boolean found = false;
+        for (Throwable next : allIn(failure)) {
+            if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isConnectionRefused(sql))) {
+                return false;
+            }
+            found |= next instanceof SQLException sql && SqlStates.kindOf(sql) == FailureKind.OUTAGE;
+        }
+        return found;
+    }
+
+    /** The failure and all that it was caused by, each once: some cause each other. */
+    private static Collection<Throwable> allIn(Throwable failure) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Throwable> all = new ArrayDeque<>();
+        Deque<Throwable> open = new ArrayDeque<>();
+        open.add(failure);
+        while (!open.isEmpty()) {
+            Throwable next = open.remove();
+            if (!seen.add(next)) {
+                continue;
+            }
+            all.add(next);
             addIfPresent(open, next.getCause());
             open.addAll(Arrays.asList(next.getSuppressed()));
             if (next instanceof SQLException sql) {
                 addIfPresent(open, sql.getNextException());
             }
         }
-        return worst;
+        return all;
     }
 
     private static void addIfPresent(Deque<Throwable> open, @Nullable Throwable throwable) {
@@ -76,12 +95,15 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
 
     private static FailureKind kindOf(Throwable throwable) {
         if (throwable instanceof SQLException sql) {
-            return kindOf(sql);
+            return SqlStates.kindOf(sql);
         }
-        if (throwable instanceof CannotCreateTransactionException
-                || throwable instanceof CannotGetJdbcConnectionException
-                || throwable instanceof RecoverableDataAccessException
-                || (throwable instanceof DataAccessResourceFailureException && !hasSqlState(throwable))) {
+        if (isWithoutConnection(throwable)) {
+            return FailureKind.OUTAGE;
+        }
+        if ((throwable instanceof RecoverableDataAccessException
+                        || throwable instanceof DataAccessResourceFailureException)
+                && !(throwable instanceof CannotGetJdbcConnectionException)
+                && !hasSqlState(throwable)) {
             return FailureKind.OUTAGE;
         }
         if (throwable instanceof ClaimTimeoutException || throwable instanceof PessimisticLockingFailureException) {
@@ -90,25 +112,29 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
         return FailureKind.MESSAGE;
     }
 
-    private static FailureKind kindOf(SQLException exception) {
-        if (exception instanceof SQLTransientConnectionException
-                || exception instanceof SQLNonTransientConnectionException
-                || exception instanceof SQLRecoverableException) {
-            return FailureKind.OUTAGE;
-        }
-        String state = exception.getSQLState();
-        if (state == null || state.length() < 2) {
-            return FailureKind.MESSAGE;
-        }
-        if (OUTAGE_STATES.contains(state)
-                || OUTAGE_CLASSES.contains(state.substring(0, 2))
-                || (state.equals(UNSPECIFIC_STATE) && READ_ONLY_CODES.contains(exception.getErrorCode()))) {
-            return FailureKind.OUTAGE;
-        }
-        return CONTENTION_STATES.contains(state) ? FailureKind.CONTENTION : FailureKind.MESSAGE;
+    /** Whether it says that there is no connection, and that not for an error in the program. */
+    private static boolean isWithoutConnection(Throwable throwable) {
+        return (throwable instanceof CannotCreateTransactionException
+                        || throwable instanceof CannotGetJdbcConnectionException)
+                && !(throwable instanceof NestedTransactionNotSupportedException)
+                && !isErrorInProgram(throwable);
+    }
+
+    private static boolean isErrorInProgram(Throwable throwable) {
+        Collection<Throwable> all = allIn(throwable);
+        return all.stream().noneMatch(SQLException.class::isInstance)
+                && all.stream()
+                        .anyMatch(cause -> cause instanceof TransactionUsageException
+                                || cause instanceof NestedTransactionNotSupportedException
+                                || cause instanceof IllegalStateException
+                                || cause instanceof IllegalArgumentException
+                                || cause instanceof UnsupportedOperationException
+                                || cause instanceof ClassCastException
+                                || cause instanceof NullPointerException);
     }
 
     private static boolean hasSqlState(Throwable throwable) {
-        return throwable.getCause() instanceof SQLException sql && sql.getSQLState() != null;
+        return allIn(throwable).stream()
+                .anyMatch(cause -> cause instanceof SQLException sql && sql.getSQLState() != null);
     }
 }

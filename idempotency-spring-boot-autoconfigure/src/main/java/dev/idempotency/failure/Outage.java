@@ -22,6 +22,8 @@ final class Outage {
 
     private static final Logger logger = LoggerFactory.getLogger(Outage.class);
 
+    private static final FailureClassifier STORE_FAILURES = new DatabaseFailureClassifier();
+
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
@@ -45,7 +47,10 @@ final class Outage {
         if (noKeysYetIn(failure) != null) {
             return FailureKind.OUTAGE;
         }
-        return this.classifier.classify(failure);
+        // Whatever the application's classifier knows of other failures: this one is not the message's.
+        return DatabaseFailureClassifier.isOfStore(failure)
+                ? STORE_FAILURES.classify(failure)
+                : this.classifier.classify(failure);
     }
 
     /** How long to wait after so many failures in a row that are neither the message's nor the database's. */

@@ -4,6 +4,7 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreFailure;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +39,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
         try {
             this.database.inListenersTransaction().complete(this.keeping.keep(messages));
         } catch (DataAccessException ex) {
-            throw DiscreetFailure.of(ex);
+            throw StoreFailure.of("keep " + messages.get(0).coordinates() + " in the inbox", DiscreetFailure.of(ex));
         }
     }
 

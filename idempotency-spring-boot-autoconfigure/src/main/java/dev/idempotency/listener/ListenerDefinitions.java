@@ -146,7 +146,7 @@ public final class ListenerDefinitions {
                 new ListenerTransaction(manager, attribute),
                 transactionPerPoll,
                 targetSeen,
-                this.defaults.store(),
+                new ListenerStore(this.defaults.store()),
                 inbox,
                 observer);
     }
@@ -156,7 +156,7 @@ public final class ListenerDefinitions {
                 consumer.name(),
                 consumer.keySource(),
                 !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
-                this.defaults.store(),
+                new ListenerStore(this.defaults.store()),
                 this.beanFactory.getBean(FailureClassifier.class),
                 observer);
     }

@@ -1,8 +1,11 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyException;
+import dev.idempotency.store.StoreFailure;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -44,7 +47,7 @@ final class ListenerTransaction {
 
     @Nullable
     Object execute(Work work) throws Throwable {
-        TransactionStatus status = this.transactionManager.getTransaction(this.attribute);
+        TransactionStatus status = begin();
         try (RollbackCause cause = RollbackCause.watch(status)) {
             return execute(work, status, cause);
         }
@@ -65,6 +68,17 @@ final class ListenerTransaction {
             commit(status, cause);
         }
         return result;
+    }
+
+    /** Where there is no connection for it, that is not the message's fault; a transaction that cannot be is. */
+    private TransactionStatus begin() {
+        try {
+            return this.transactionManager.getTransaction(this.attribute);
+        } catch (NestedTransactionNotSupportedException ex) {
+            throw ex;
+        } catch (CannotCreateTransactionException ex) {
+            throw StoreFailure.of("begin the listener's transaction", ex);
+        }
     }
 
     private void commit(TransactionStatus status, RollbackCause cause) {

@@ -3,12 +3,14 @@ package dev.idempotency.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.StoreFailedException;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -21,6 +23,9 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.InvalidIsolationLevelException;
+import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.TransactionSystemException;
 
 class DatabaseFailureClassifierTests {
@@ -74,6 +79,104 @@ class DatabaseFailureClassifierTests {
     void aReadOnlyServerOfMySqlIsAnOutage() {
         assertThat(classify(new SQLException("", "HY000", 1290))).isEqualTo(FailureKind.OUTAGE);
         assertThat(classify(new SQLException("", "HY000", 1364))).isEqualTo(FailureKind.MESSAGE);
+    }
+
+    @Test
+    void statesDecideBeforeClassesOfExceptions() {
+        SQLException signalled = new SQLTransientConnectionException("no such account", "45000", 1644);
+        assertThat(classify(signalled)).isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new DataAccessResourceFailureException("", new IllegalStateException(signalled))))
+                .isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new RecoverableDataAccessException("", signalled))).isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new SQLTransientConnectionException("", "99999", 1644)))
+                .isEqualTo(FailureKind.MESSAGE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "HY000, 1205, CONTENTION",
+        "HY000, 1020, CONTENTION",
+        "40001, 1213, CONTENTION",
+        "HY000, 3572, CONTENTION",
+        "HYT00, 50200, CONTENTION",
+        "90131, 90131, CONTENTION",
+        "08004, 1040, OUTAGE",
+        "42000, 1203, OUTAGE",
+        "42000, 1226, OUTAGE",
+        "HY000, 1021, OUTAGE",
+        "HY000, 1114, OUTAGE",
+        "70100, 1927, OUTAGE",
+        "08P01, 0, OUTAGE",
+        "90097, 90097, OUTAGE",
+        "70100, 1317, MESSAGE",
+        "70100, 1969, MESSAGE",
+        "HY000, 3024, MESSAGE",
+        "42000, 1064, MESSAGE",
+        "42000, 1142, MESSAGE",
+        "90039, 90039, MESSAGE"
+    })
+    void codesDecideWhereStatesSayLittle(String state, int code, FailureKind kind) {
+        assertThat(classify(new SQLException("", state, code))).isEqualTo(kind);
+        if (state.equals("70100")) {
+            assertThat(classify(new SQLTransientConnectionException("", state, code)))
+                    .isEqualTo(kind);
+        }
+    }
+
+    @Test
+    void aConnectionOfH2ThatIsBrokenIsAnOutage() {
+        assertThat(classify(new SQLNonTransientConnectionException("", "90067", 90067)))
+                .isEqualTo(FailureKind.OUTAGE);
+    }
+
+    @Test
+    void anErrorInTheProgramIsNoOutage() {
+        assertThat(classify(new NestedTransactionNotSupportedException("no savepoints")))
+                .isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new IllegalStateException(new NestedTransactionNotSupportedException("no savepoints"))))
+                .isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new IllegalTransactionStateException(""))).isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new InvalidIsolationLevelException(""))).isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new CannotCreateTransactionException("", new InvalidIsolationLevelException(""))))
+                .isEqualTo(FailureKind.MESSAGE);
+        assertThat(classify(new CannotGetJdbcConnectionException("", new IllegalStateException("no such tenant"))))
+                .isEqualTo(FailureKind.MESSAGE);
+    }
+
+    @Test
+    void aStatementOfTheLibrarysOwnThatFailsIsNotTheMessagesFault() {
+        assertThat(classify(new StoreFailedException("", new SQLException("", "42501"))))
+                .isEqualTo(FailureKind.OUTAGE);
+        assertThat(classify(new StoreFailedException("", new IllegalStateException())))
+                .isEqualTo(FailureKind.OUTAGE);
+        assertThat(classify(new StoreFailedException("", new SQLException("", "40P01"))))
+                .isEqualTo(FailureKind.CONTENTION);
+        assertThat(classify(new StoreFailedException(
+                        "", new CannotCreateTransactionException("", new IllegalStateException()))))
+                .isEqualTo(FailureKind.OUTAGE);
+    }
+
+    @Test
+    void whatLooksLikeAnOutageCanBeOfOneMessageIfThereWasAConnection() {
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("53400")))
+                .isTrue();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("25006")))
+                .isTrue();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
+                        new StoreFailedException("", new SQLException("", "08006"))))
+                .isTrue();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
+                        new StoreFailedException("", new SQLException("", "42501"))))
+                .isFalse();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
+                        new CannotGetJdbcConnectionException("", new SQLException("", "08006"))))
+                .isFalse();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(new SQLTransientConnectionException("pool exhausted")))
+                .isFalse();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("53300")))
+                .isFalse();
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(new DataAccessResourceFailureException("")))
+                .isFalse();
     }
 
     @Test

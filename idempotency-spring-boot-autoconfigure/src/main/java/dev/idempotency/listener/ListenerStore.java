@@ -1,0 +1,71 @@
+package dev.idempotency.listener;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.observe.StoreStatistics;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreFailure;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The store as a listener's transaction uses it, whosever it is: what it fails with is told apart from what the listener
+ * fails with, so that no message is given up for it.
+ *
+ * @param store the store itself
+ */
+record ListenerStore(ProcessedMessageStore store) implements ProcessedMessageStore {
+
+    @Override
+    public Set<MessageId> claim(List<Claim> claims) {
+        return attempt(() -> "claim " + claims.get(0).coordinates(), () -> this.store.claim(claims));
+    }
+
+    @Override
+    public boolean holds(MessageId claimed) {
+        return attempt(
+                () -> "ask whether message '" + claimed.value() + "' is still claimed", () -> this.store.holds(claimed));
+    }
+
+    @Override
+    public BooleanSupplier watchTransaction(String consumer) {
+        BooleanSupplier watch =
+                attempt(() -> "watch the listener's transaction", () -> this.store.watchTransaction(consumer));
+        return () -> attempt(() -> "ask whether the listener's transaction still stands", watch::getAsBoolean);
+    }
+
+    @Override
+    public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        return attempt(() -> "look up messages that were processed before", () -> this.store.find(ids));
+    }
+
+    @Override
+    public boolean hasProcessed(String consumer) {
+        return attempt(
+                () -> "ask whether consumer '" + consumer + "' has processed any message",
+                () -> this.store.hasProcessed(consumer));
+    }
+
+    @Override
+    public boolean forget(MessageId id) {
+        return this.store.forget(id);
+    }
+
+    @Override
+    public StoreStatistics statistics(Collection<String> consumers) {
+        return this.store.statistics(consumers);
+    }
+
+    private static <T> T attempt(Supplier<String> task, Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (RuntimeException ex) {
+            throw StoreFailure.of(task.get(), ex);
+        }
+    }
+}

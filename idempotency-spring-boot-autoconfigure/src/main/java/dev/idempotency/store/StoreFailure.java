@@ -1,0 +1,78 @@
+package dev.idempotency.store;
+
+import dev.idempotency.IdempotencyException;
+import dev.idempotency.StoreFailedException;
+import java.sql.SQLException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.TransactionTimedOutException;
+
+/**
+ * Tells, where a statement of the library's own has failed, whether that is its own failure: anything but data that the
+ * database refuses, a transaction that the listener has spoilt, or time that it has used up.
+ */
+public final class StoreFailure {
+
+    private static final int MAX_DEPTH = 50;
+
+    /** Data exceptions and violated constraints. */
+    private static final Set<String> DATA_CLASSES = Set.of("22", "23");
+
+    /** MySQL and MariaDB: a character that the column does not have, a violated check constraint. */
+    private static final Set<Integer> DATA_CODES = Set.of(1366, 3819);
+
+    /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
+    private static final String TRANSACTION_ABORTED = "25P02";
+
+    private StoreFailure() {}
+
+    /**
+     * The failure as it is to be thrown.
+     *
+     * @param task what was to be done, such as "claim a message"
+     * @param failure what the store threw
+     */
+    public static RuntimeException of(String task, RuntimeException failure) {
+        if (failure instanceof IdempotencyException
+                || failure instanceof TransactionTimedOutException
+                || isOfMessage(failure)) {
+            return failure;
+        }
+        return new StoreFailedException(
+                ("Could not %s: %s. The message is not to blame, and comes again until it succeeds. See that the"
+                                + " database answers, that the tables of idempotency-spring-boot are there, and that the"
+                                + " user of the DataSource may read and write them.")
+                        .formatted(task, reason(failure)),
+                failure);
+    }
+
+    private static boolean isOfMessage(RuntimeException failure) {
+        SQLException sql = innermost(failure);
+        if (sql == null) {
+            return failure instanceof DataIntegrityViolationException;
+        }
+        String state = sql.getSQLState();
+        return DATA_CODES.contains(sql.getErrorCode())
+                || (state != null
+                        && (state.equals(TRANSACTION_ABORTED)
+                                || (state.length() >= 2 && DATA_CLASSES.contains(state.substring(0, 2)))));
+    }
+
+    private static String reason(RuntimeException failure) {
+        SQLException sql = innermost(failure);
+        return (sql != null) ? String.valueOf(sql.getMessage()) : failure.toString();
+    }
+
+    private static @Nullable SQLException innermost(Throwable failure) {
+        SQLException found = null;
+        Throwable next = failure;
+        for (int depth = 0; next != null && depth < MAX_DEPTH; depth++) {
+            if (next instanceof SQLException sql) {
+                found = (sql.getNextException() != null) ? sql.getNextException() : sql;
+            }
+            next = next.getCause();
+        }
+        return found;
+    }
+}
