@@ -4,7 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another transaction held the claim of the same message for longer than {@code idempotency.claim.timeout}. Retryable:
+ * Another transaction held the claim of the same message for longer than {@code idempotency.claim.timeout}, the time of
+ * the listener's transaction or a limit of the database's own allows: the message says which. Retryable:
  * once that transaction has ended, the message is either a duplicate or free.
  */
 public class ClaimTimeoutException extends IdempotencyException {

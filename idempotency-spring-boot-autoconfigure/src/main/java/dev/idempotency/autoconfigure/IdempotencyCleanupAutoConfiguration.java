@@ -9,6 +9,7 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.ForgettableMessages;
 import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.Schema;
 import dev.idempotency.store.Tables;
 import java.time.Duration;
 import java.util.Objects;
@@ -62,7 +63,9 @@ public final class IdempotencyCleanupAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     @Conditional(Scheduled.class)
-    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
+    CleanupSchedule idempotencyCleanupSchedule(
+            Cleanup cleanup, CleanupProperties properties, ObjectProvider<Schema> schema) {
+        schema.ifAvailable(Schema::useForCleanup);
         Duration interval = Objects.requireNonNull(properties.interval().duration());
         return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
     }

@@ -9,6 +9,7 @@ import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.Schema;
 import dev.idempotency.store.Tables;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -34,9 +35,16 @@ public final class IdempotencyInboxAutoConfiguration {
             IdempotencyProperties properties,
             InboxProperties inbox,
             FailureClassifier classifier,
-            ObjectProvider<InboxObserver> observers) {
+            ObjectProvider<InboxObserver> observers,
+            ObjectProvider<Schema> schema) {
         return new ListenerInboxes(
-                store, dialect, tables(properties), inbox.settings(), classifier, observer(observers));
+                store,
+                dialect,
+                tables(properties),
+                inbox.settings(),
+                classifier,
+                observer(observers),
+                () -> schema.ifAvailable(Schema::useForInbox));
     }
 
     @Bean

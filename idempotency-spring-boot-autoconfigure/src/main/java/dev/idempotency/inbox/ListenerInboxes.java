@@ -16,16 +16,24 @@ public final class ListenerInboxes {
     private final ReceivedBytes receivedBytes;
     private final Function<MessageKeeping, InboxRecorder> recorders;
     private final ReceivedRecords received;
+    private final Runnable whenUsed;
 
+    /**
+     * Inboxes of listeners that nobody has asked for yet.
+     *
+     * @param whenUsed called with each listener that has one
+     */
     public ListenerInboxes(
             JdbcProcessedMessageStore store,
             Dialect dialect,
             Tables tables,
             InboxSettings settings,
             FailureClassifier classifier,
-            InboxObserver observer) {
+            InboxObserver observer,
+            Runnable whenUsed) {
         InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
+        this.whenUsed = whenUsed;
         this.received = new ReceivedRecords(settings.maxPayload());
         this.receivedBytes = new ReceivedBytes(this.received);
         this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, observer);
@@ -43,6 +51,7 @@ public final class ListenerInboxes {
 
     /** Opens the inbox for the listeners of a container that has not been started. */
     public InboxRecorder open(AbstractMessageListenerContainer<?, ?> container) {
+        this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
         return this.recorders.apply(new MessageKeeping(this.received, this.settings.typeHeaders(), retries));

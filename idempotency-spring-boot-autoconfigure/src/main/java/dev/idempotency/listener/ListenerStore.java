@@ -57,6 +57,11 @@ record ListenerStore(ProcessedMessageStore store) implements ProcessedMessageSto
     }
 
     @Override
+    public boolean takesWrites() {
+        return this.store.takesWrites();
+    }
+
+    @Override
     public StoreStatistics statistics(Collection<String> consumers) {
         return this.store.statistics(consumers);
     }

@@ -21,6 +21,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -32,10 +34,17 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
 
+    private static final Logger logger = LoggerFactory.getLogger(JdbcProcessedMessageStore.class);
+
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
 
     private static final int IDS_PER_QUERY = 500;
+
+    private static final int CLOCK_TOLERANCE_MILLIS = 100;
+
+    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
+    private static final int LOOK_UP_SECONDS = 5;
 
     private static final String FIND = """
             select message_id, record_topic, record_partition, record_offset, processed_at, current_timestamp
@@ -55,7 +64,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate jdbc;
+    private final JdbcTemplate lookUps;
     private final TableStatistics statistics;
+    private final StatementTrial trial;
 
     public JdbcProcessedMessageStore(DataSource dataSource, Dialect dialect, Tables tables, Duration claimTimeout) {
         this.dataSource = unwrap(dataSource);
@@ -65,7 +76,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
-        this.statistics = new TableStatistics(this.jdbc, dialect, tables);
+        this.lookUps = new JdbcTemplate(this.dataSource);
+        this.lookUps.setQueryTimeout(LOOK_UP_SECONDS);
+        this.statistics = new TableStatistics(this.lookUps, dialect, tables);
+        this.trial = new StatementTrial(this.dataSource, dialect, tables);
     }
 
     /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
@@ -94,9 +108,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             if (connection.getAutoCommit()) {
                 throw notInTransaction("its connection commits by itself");
             }
-            return this.claim.execute(connection, sorted, timeoutSeconds(holder));
+            return execute(connection, sorted, holder);
         } catch (SQLException ex) {
-            throw translate(ex, claims);
+            throw translate(ex, "claim a message");
         }
     }
 
@@ -140,25 +154,50 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
     private int timeoutSeconds(ConnectionHolder holder) {
-        long seconds = Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
+        long seconds = claimSeconds();
         if (holder.hasTimeout()) {
             seconds = Math.min(seconds, Math.max(1, holder.getTimeToLiveInSeconds()));
         }
         return (int) Math.min(seconds, Integer.MAX_VALUE);
     }
 
-    private RuntimeException translate(SQLException ex, List<Claim> claims) {
-        if (this.dialect.isTimeout(ex)) {
-            Claim first = claims.get(0);
-            String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
-            return new ClaimTimeoutException(
-                    ("The claim of message %s (%s)%s waited longer than %s for another transaction that holds it."
-                                    + " Nothing was written; the message can be retried. Raise idempotency.claim.timeout"
-                                    + " if listeners take that long.")
-                            .formatted(first.id(), first.coordinates(), more, this.claimTimeout),
-                    ex);
+    private long claimSeconds() {
+        return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
+    }
+
+    private Set<MessageId> execute(Connection connection, List<Claim> claims, ConnectionHolder holder)
+            throws SQLException {
+        int limit = timeoutSeconds(holder);
+        long start = System.nanoTime();
+        try {
+            return this.claim.execute(connection, claims, limit);
+        } catch (SQLException ex) {
+            if (this.dialect.isTimeout(ex)) {
+                throw timeout(ex, claims, limit, Duration.ofNanos(System.nanoTime() - start));
+            }
+            throw ex;
         }
-        return translate(ex, "claim a message");
+    }
+
+    private ClaimTimeoutException timeout(SQLException ex, List<Claim> claims, int limit, Duration waited) {
+        Claim first = claims.get(0);
+        String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+        return new ClaimTimeoutException(
+                ("The claim of message %s (%s)%s waited %d ms for another transaction that holds it, or its table. Nothing"
+                                + " was written; the message can be retried. %s")
+                        .formatted(first.id(), first.coordinates(), more, waited.toMillis(), whoseLimit(limit, waited)),
+                ex);
+    }
+
+    private String whoseLimit(int limit, Duration waited) {
+        if (waited.plusMillis(CLOCK_TOLERANCE_MILLIS).toSeconds() < limit) {
+            return "It was ended before idempotency.claim.timeout (%s), by a limit of the database's own or on request: see to its"
+                            .formatted(this.claimTimeout)
+                    + " lock and statement timeouts if listeners take that long.";
+        }
+        return (limit < claimSeconds())
+                ? "Its transaction has no more time than that: raise @Transactional(timeout = …) if listeners take that long."
+                : "Raise idempotency.claim.timeout (%s) if listeners take that long.".formatted(this.claimTimeout);
     }
 
     private DataAccessException translate(SQLException ex, String task) {
@@ -179,33 +218,51 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found) {
         String sql = FIND.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1));
         String consumer = ids.get(0).consumer();
-        this.jdbc.query(
-                sql,
-                (PreparedStatement statement) -> {
-                    statement.setString(1, consumer);
-                    for (int i = 0; i < ids.size(); i++) {
-                        statement.setString(i + 2, ids.get(i).value());
-                    }
-                },
-                (ResultSet row) -> {
-                    MessageId id = new MessageId(consumer, row.getString(1));
-                    RecordCoordinates coordinates =
-                            new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-                    Instant processedAt = row.getTimestamp(5).toInstant();
-                    Instant now = row.getTimestamp(6).toInstant();
-                    found.put(
-                            id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
-                });
+        jdbc().query(
+                        sql,
+                        (PreparedStatement statement) -> {
+                            statement.setString(1, consumer);
+                            for (int i = 0; i < ids.size(); i++) {
+                                statement.setString(i + 2, ids.get(i).value());
+                            }
+                        },
+                        (ResultSet row) -> {
+                            MessageId id = new MessageId(consumer, row.getString(1));
+                            RecordCoordinates coordinates =
+                                    new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
+                            Instant processedAt = row.getTimestamp(5).toInstant();
+                            Instant now = row.getTimestamp(6).toInstant();
+                            found.put(
+                                    id,
+                                    new ProcessedMessage(
+                                            id, coordinates, processedAt, Duration.between(processedAt, now)));
+                        });
+    }
+
+    /** A listener's transaction has its own time. */
+    private JdbcTemplate jdbc() {
+        return TransactionSynchronizationManager.isActualTransactionActive() ? this.jdbc : this.lookUps;
     }
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return this.jdbc.queryForObject(ANY.formatted(this.table), String.class, consumer) != null;
+        return jdbc().queryForObject(ANY.formatted(this.table), String.class, consumer) != null;
     }
 
     @Override
     public boolean forget(MessageId id) {
-        return this.jdbc.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+        return jdbc().update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+    }
+
+    @Override
+    public boolean takesWrites() {
+        try {
+            this.trial.claims();
+            return true;
+        } catch (RuntimeException ex) {
+            logger.debug("The store does not take writes", ex);
+            return false;
+        }
     }
 
     @Override

@@ -79,6 +79,16 @@ public interface ProcessedMessageStore {
     boolean forget(MessageId id);
 
     /**
+     * Asked when a message fails again and again as if the database were away: whether the store answers and takes a
+     * write, in a transaction of its own that is undone, within seconds.
+     *
+     * @return by default, that this is not known: the message is tried until it succeeds
+     */
+    default boolean takesWrites() {
+        return false;
+    }
+
+    /**
      * Says how much is remembered, without reading it: asked once a minute, for gauges and reports.
      *
      * @param consumers consumers whose oldest message is asked for

@@ -3,7 +3,10 @@ package dev.idempotency.store;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
@@ -11,16 +14,22 @@ import org.springframework.util.ClassUtils;
 /** Sees to it at start-up that the tables are there, in the way that {@code idempotency.schema.mode} says. */
 public final class Schema implements InitializingBean {
 
+    private static final Logger logger = LoggerFactory.getLogger(Schema.class);
+
     private final DataSource dataSource;
     private final Dialect dialect;
     private final Tables tables;
     private final SchemaMode mode;
+    private final StatementTrial trial;
+    private volatile boolean usedByCleanup;
+    private volatile boolean usedByInbox;
 
     public Schema(DataSource dataSource, Dialect dialect, Tables tables, SchemaMode mode) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.tables = tables;
         this.mode = mode;
+        this.trial = new StatementTrial(dataSource, dialect, tables);
     }
 
     @Override
@@ -53,6 +62,57 @@ public final class Schema implements InitializingBean {
                     "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
                             .formatted(where, sql));
         }
+        refuseWhatIsDenied();
+    }
+
+    /** Says that old rows are removed by this application, which its database's user must be allowed to do. */
+    public void useForCleanup() {
+        this.usedByCleanup = true;
+        if (this.mode == SchemaMode.VALIDATE) {
+            refuseWhatIsDenied();
+        }
+    }
+
+    /** Says that a listener of this application has an inbox, which its database's user must be allowed to write. */
+    public void useForInbox() {
+        if (!this.usedByInbox) {
+            this.usedByInbox = true;
+            if (this.mode == SchemaMode.VALIDATE) {
+                refuseWhatIsDenied();
+            }
+        }
+    }
+
+    /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
+    public void tryOut() {
+        this.trial.all(this.usedByCleanup, this.usedByInbox);
+    }
+
+    /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
+    private void refuseWhatIsDenied() {
+        try {
+            tryOut();
+        } catch (DataAccessException ex) {
+            if (StatementTrial.denial(ex) != null || ex instanceof BadSqlGrammarException) {
+                throw denied(ex);
+            }
+            logger.warn("What the library does with its tables could not be tried; consumers wait until it can", ex);
+        }
+    }
+
+    private IllegalStateException denied(DataAccessException failure) {
+        String denial = StatementTrial.denial(failure);
+        String tables = this.tables.processed(this.dialect)
+                + (this.usedByInbox ? " and on " + this.tables.inbox(this.dialect) : "");
+        return new IllegalStateException(
+                ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
+                                + " select, insert%s%s on %s.")
+                        .formatted(
+                                (denial != null) ? denial : failure.getMessage(),
+                                (this.usedByCleanup || this.usedByInbox) ? ", update" : "",
+                                this.usedByCleanup ? ", delete" : "",
+                                tables),
+                failure);
     }
 
     /** Names of the scripts that the database lacks; none when it is at the expected version. */
@@ -63,17 +123,24 @@ public final class Schema implements InitializingBean {
     /** The scripts that have not been run on the database; none when all is well. */
     private List<SchemaScript> missingScripts() {
         JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+        jdbc.setQueryTimeout(StatementTrial.TIMEOUT_SECONDS);
         return SchemaScript.ALL.stream()
                 .filter(script -> !succeeds(jdbc, script.probe(this.tables, this.dialect)))
                 .toList();
     }
 
-    private static boolean succeeds(JdbcTemplate jdbc, String query) {
+    private boolean succeeds(JdbcTemplate jdbc, String query) {
         try {
             jdbc.query(query, row -> {});
             return true;
-        } catch (BadSqlGrammarException ex) {
-            return false;
+        } catch (DataAccessException ex) {
+            if (StatementTrial.denial(ex) != null) {
+                throw denied(ex);
+            }
+            if (ex instanceof BadSqlGrammarException) {
+                return false;
+            }
+            throw ex;
         }
     }
 }
