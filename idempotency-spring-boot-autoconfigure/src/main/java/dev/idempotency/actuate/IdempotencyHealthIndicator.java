@@ -6,17 +6,25 @@ import dev.idempotency.failure.Outages;
 import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Schema;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Health of deduplication: whether the store answers, its schema is at the expected version, and the cleanup keeps up.
+ * Health of deduplication: whether the store answers and takes writes, its schema is at the expected version, and the
+ * cleanup keeps up.
  *
  * <p>A cleanup that fails or lags, and consumers that wait for a database that answers by now, make it
  * {@code DEGRADED}, which leaves the application's status alone.
@@ -28,6 +36,10 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 
     private static final Set<MessageId> NO_MESSAGE = Set.of(new MessageId("idempotency/health", "none"));
 
+    /** How long a request waits for the store, also where that has no connection to give. */
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final AtomicReference<@Nullable CompletableFuture<List<String>>> asked = new AtomicReference<>();
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
     private final LastCleanup cleanup;
@@ -46,14 +58,64 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) {
         reportCleanup(builder);
         reportOutages(builder);
-        List<String> missing = (this.schema != null) ? this.schema.missing() : List.of();
+        List<String> missing = missingFromStore();
         if (!missing.isEmpty()) {
             builder.down().withDetail("schema", "missing " + missing);
             return;
         }
         builder.withDetail("schema", (this.schema != null) ? "up to date" : "not ours");
-        this.store.find(NO_MESSAGE);
         builder.withDetail("store", "reachable");
+    }
+
+    /** What the schema lacks, if the store answers in time; fails if it does not, or does not do what it has to. */
+    private List<String> missingFromStore() {
+        CompletableFuture<List<String>> answer = ask();
+        try {
+            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException ex) {
+            throw new QueryTimeoutException("The store has not answered within " + PATIENCE, ex);
+        } catch (ExecutionException ex) {
+            throw (ex.getCause() instanceof RuntimeException cause) ? cause : new IllegalStateException(ex.getCause());
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while the store was asked", ex);
+        }
+    }
+
+    /** Who asks while the store is being asked gets the same answer: never is more than one connection taken for it. */
+    private CompletableFuture<List<String>> ask() {
+        CompletableFuture<List<String>> mine = new CompletableFuture<>();
+        CompletableFuture<List<String>> underWay = this.asked.compareAndExchange(null, mine);
+        if (underWay != null) {
+            return underWay;
+        }
+        Thread thread = new Thread(() -> answer(mine), "idempotency-health");
+        thread.setDaemon(true);
+        thread.start();
+        return mine;
+    }
+
+    private void answer(CompletableFuture<List<String>> asked) {
+        try {
+            List<String> missing = look();
+            this.asked.set(null);
+            asked.complete(missing);
+        } catch (Throwable ex) {
+            this.asked.set(null);
+            asked.completeExceptionally(ex);
+        }
+    }
+
+    private List<String> look() {
+        if (this.schema == null) {
+            this.store.find(NO_MESSAGE);
+            return List.of();
+        }
+        List<String> missing = this.schema.missing();
+        if (missing.isEmpty()) {
+            this.schema.tryOut();
+        }
+        return missing;
     }
 
     private void reportOutages(Health.Builder builder) {

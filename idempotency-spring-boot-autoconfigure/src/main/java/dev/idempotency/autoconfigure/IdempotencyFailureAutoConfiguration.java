@@ -34,8 +34,11 @@ public final class IdempotencyFailureAutoConfiguration {
 
     @Bean
     Outages idempotencyOutages(
-            FailureClassifier classifier, IdempotencyErrorsProperties properties, ListableBeanFactory beanFactory) {
-        return new Outages(nameOf(classifier, beanFactory), classifier, properties.settings());
+            FailureClassifier classifier,
+            IdempotencyErrorsProperties properties,
+            ListableBeanFactory beanFactory,
+            ProcessedMessageStore store) {
+        return new Outages(nameOf(classifier, beanFactory), classifier, properties.settings(), store::takesWrites);
     }
 
     private static String nameOf(FailureClassifier classifier, ListableBeanFactory beanFactory) {

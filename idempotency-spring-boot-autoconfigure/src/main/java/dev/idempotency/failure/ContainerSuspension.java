@@ -11,6 +11,7 @@ import java.util.Set;
 import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.log.LogAccessor;
@@ -42,12 +43,28 @@ final class ContainerSuspension {
     }
 
     /** Whether the failure is the message's fault; if so, the database has answered. */
-    boolean isMessagesFault(Exception failure) {
-        boolean messagesFault = this.outage.classify(failure) == FailureKind.MESSAGE;
+    boolean isMessagesFault(Exception failure, ConsumerRecord<?, ?> record) {
+        boolean messagesFault = this.outage.isMessagesFault(failure, record);
         if (messagesFault) {
             end();
         }
         return messagesFault;
+    }
+
+    /** The same of a batch: of the record that is named, or else of its first. */
+    boolean isMessagesFault(Exception failure, ConsumerRecords<?, ?> batch) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        return isMessagesFault(
+                failure, (named != null) ? named : batch.iterator().next());
+    }
+
+    /** The same of a batch that is being retried or taken apart because it has failed before. */
+    boolean isMessagesFaultAgain(Exception failure, ConsumerRecords<?, ?> batch) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named != null) {
+            this.outage.suspects().found(named, batch.iterator().next());
+        }
+        return isMessagesFault(failure, batch);
     }
 
     /** The consumer thread no longer waits. */

@@ -8,6 +8,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,12 +30,19 @@ final class Outage {
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
     private final int patience;
+    private final SuspectRecords suspects;
     private final Map<Thread, Integer> attemptsByThread = new ConcurrentHashMap<>();
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
-    Outage(String consumer, FailureClassifier classifier, BackOffSettings pauses, int patience) {
+    Outage(
+            String consumer,
+            FailureClassifier classifier,
+            BackOffSettings pauses,
+            int patience,
+            BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
+        this.suspects = new SuspectRecords(consumer, patience, storeTakesWrites);
         this.classifier = classifier;
         this.pauses = pauses;
         this.patience = patience;
@@ -56,6 +65,19 @@ final class Outage {
     /** How long to wait after so many failures in a row that are neither the message's nor the database's. */
     Duration pauseAfter(int failures) {
         return this.pauses.pauseAfter(failures);
+    }
+
+    /** Whether the failure of a record is the message's fault: also one that looks like an outage, if it is none. */
+    boolean isMessagesFault(Exception failure, ConsumerRecord<?, ?> record) {
+        return switch (classify(failure)) {
+            case MESSAGE -> true;
+            case CONTENTION -> false;
+            case OUTAGE -> this.suspects.isToBlame(failure, record);
+        };
+    }
+
+    SuspectRecords suspects() {
+        return this.suspects;
     }
 
     synchronized @Nullable ConsumerOutage view() {

@@ -53,7 +53,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             throw suspended;
         }
         Exception failure = Causes.straighten(thrown);
-        if (this.suspension.isMessagesFault(failure)) {
+        if (this.suspension.isMessagesFault(failure, first)) {
             try {
                 this.delegate.handleRemaining(failure, records, consumer, container);
                 this.inRetry.remove(first);
@@ -81,7 +81,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             return false;
         }
         Exception failure = Causes.straighten(thrown);
-        if (!this.suspension.isMessagesFault(failure)) {
+        if (!this.suspension.isMessagesFault(failure, record)) {
             this.suspension.suspend(failure, record, 1, container);
             return false;
         }
@@ -127,9 +127,9 @@ final class OutageErrorHandler implements CommonErrorHandler {
             throw suspended;
         }
         Exception failure = Causes.straighten(thrown);
-        if (this.suspension.isMessagesFault(failure)) {
+        if (this.suspension.isMessagesFault(failure, data)) {
             try {
-                this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, data.count()));
+                this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, data));
                 records.forEach(this.inRetry::remove);
                 return;
             } catch (OutageDuringRetry outage) {
@@ -176,10 +176,10 @@ final class OutageErrorHandler implements CommonErrorHandler {
             return (ConsumerRecords<K, V>) data;
         }
         Exception failure = Causes.straighten(thrown);
-        if (this.suspension.isMessagesFault(failure)) {
+        if (this.suspension.isMessagesFault(failure, data)) {
             try {
                 ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
-                        failure, data, consumer, container, retry(invokeListener, data.count()));
+                        failure, data, consumer, container, retry(invokeListener, data));
                 this.suspension.observer().retried(comingAgain(failure, remaining, consumer));
                 return remaining;
             } catch (OutageDuringRetry outage) {
@@ -218,14 +218,14 @@ final class OutageErrorHandler implements CommonErrorHandler {
     }
 
     /** Error handlers retry batches in a loop that counts every exception; the database's leave it at once. */
-    private Runnable retry(Runnable invokeListener, int count) {
+    private Runnable retry(Runnable invokeListener, ConsumerRecords<?, ?> data) {
         return () -> {
-            this.suspension.observer().retried(count);
+            this.suspension.observer().retried(data.count());
             try {
                 invokeListener.run();
             } catch (RuntimeException ex) {
                 Exception failure = Causes.straighten(ex);
-                if (!this.suspension.isMessagesFault(failure)) {
+                if (!this.suspension.isMessagesFaultAgain(failure, data)) {
                     throw new OutageDuringRetry(failure);
                 }
                 throw (failure instanceof RuntimeException unchecked) ? unchecked : ex;

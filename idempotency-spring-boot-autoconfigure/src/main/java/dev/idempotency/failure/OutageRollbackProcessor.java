@@ -81,7 +81,7 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             this.suspension.pauseAfterCommit(failure, first, container);
             return true;
         }
-        if (this.suspension.isMessagesFault(failure)) {
+        if (this.suspension.isMessagesFault(failure, first)) {
             return false;
         }
         ContainerSuspension.seekToFirst(records, consumer);

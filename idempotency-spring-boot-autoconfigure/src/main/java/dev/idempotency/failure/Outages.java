@@ -8,22 +8,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 
 /** Knows which consumers wait for the database. It hears of commits and duplicates, by which an outage is known to be over. */
 public final class Outages implements IdempotencyObserver {
 
     private final FailureClassifier classifier;
     private final FailureSettings settings;
+    private final BooleanSupplier storeTakesWrites;
     private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
 
     /**
      * Knows of no consumer that waits.
      *
      * @param classifierName the name of the classifier's bean
+     * @param storeTakesWrites asked, where a message fails again and again, whether the database is there all the same
      */
-    public Outages(String classifierName, FailureClassifier classifier, FailureSettings settings) {
+    public Outages(
+            String classifierName,
+            FailureClassifier classifier,
+            FailureSettings settings,
+            BooleanSupplier storeTakesWrites) {
         this.classifier = new CarefulFailureClassifier(classifierName, classifier);
         this.settings = settings;
+        this.storeTakesWrites = storeTakesWrites;
     }
 
     /** Those that wait now. */
@@ -37,7 +45,20 @@ public final class Outages implements IdempotencyObserver {
     Outage of(String consumer) {
         return this.byConsumer.computeIfAbsent(
                 consumer,
-                name -> new Outage(name, this.classifier, this.settings.outages(), this.settings.maxAttempts()));
+                name -> new Outage(
+                        name,
+                        this.classifier,
+                        this.settings.outages(),
+                        this.settings.maxAttempts(),
+                        this::storeTakesWrites));
+    }
+
+    private boolean storeTakesWrites() {
+        try {
+            return this.storeTakesWrites.getAsBoolean();
+        } catch (RuntimeException ex) {
+            return false;
+        }
     }
 
     @Override

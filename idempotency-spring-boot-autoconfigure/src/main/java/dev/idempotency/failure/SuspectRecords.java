@@ -1,0 +1,81 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.RecordCoordinates;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records of one consumer that fail again and again as if the database were away. Once one has used up its attempts the
+ * store is asked after each further failure; if it answers and takes a write, that failure is the message's.
+ *
+ * <p>Failures are counted by record, so that what succeeds beside it changes nothing.
+ */
+final class SuspectRecords {
+
+    private static final Logger logger = LoggerFactory.getLogger(SuspectRecords.class);
+
+    private final String consumer;
+    private final int patience;
+    private final BooleanSupplier storeTakesWrites;
+    private final Map<TopicPartition, Suspect> byPartition = new ConcurrentHashMap<>();
+
+    private record Suspect(long offset, int failures, boolean blamed) {}
+
+    SuspectRecords(String consumer, int patience, BooleanSupplier storeTakesWrites) {
+        this.consumer = consumer;
+        this.patience = patience;
+        this.storeTakesWrites = storeTakesWrites;
+    }
+
+    /** A record has failed, as if by an outage; says whether it is to blame itself. */
+    boolean isToBlame(Exception failure, ConsumerRecord<?, ?> record) {
+        int failures = failuresOf(record) + 1;
+        boolean before = isBlamed(record);
+        boolean blamed = failures > this.patience
+                && DatabaseFailureClassifier.canBeOfOneMessage(failure)
+                && this.storeTakesWrites.getAsBoolean();
+        this.byPartition.put(partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
+        if (blamed && !before) {
+            logger.warn(
+                    "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"
+                            + " from now on that is the message's own failure",
+                    this.consumer,
+                    RecordCoordinates.of(record),
+                    failures,
+                    failure);
+        }
+        return blamed;
+    }
+
+    /** Has a record share the failures of another: of a batch that was taken apart, the one that failed is found. */
+    void found(ConsumerRecord<?, ?> culprit, ConsumerRecord<?, ?> firstOfBatch) {
+        int failures = Math.max(failuresOf(culprit), failuresOf(firstOfBatch));
+        this.byPartition.put(partitionOf(culprit), new Suspect(culprit.offset(), failures, isBlamed(culprit)));
+    }
+
+    /** Whether a record has been found to be to blame itself for what it fails with. */
+    boolean isBlamed(ConsumerRecord<?, ?> record) {
+        Suspect suspect = suspect(record);
+        return suspect != null && suspect.blamed();
+    }
+
+    private int failuresOf(ConsumerRecord<?, ?> record) {
+        Suspect suspect = suspect(record);
+        return (suspect != null) ? suspect.failures() : 0;
+    }
+
+    private @Nullable Suspect suspect(ConsumerRecord<?, ?> record) {
+        Suspect suspect = this.byPartition.get(partitionOf(record));
+        return (suspect != null && suspect.offset() == record.offset()) ? suspect : null;
+    }
+
+    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+        return new TopicPartition(record.topic(), record.partition());
+    }
+}
