@@ -1,0 +1,285 @@
+package dev.idempotency.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.testing.TestKafka;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** Failures of the library's own statements cost no message; a listener's own are not waited for for ever. */
+class StoreFailuresIT extends SharedApplicationTest {
+
+    private static final int MAX_ATTEMPTS = 3;
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "records", "batches", "polls", "kept");
+        start(
+                Listeners.class,
+                "spring.datasource.hikari.maximum-pool-size=10",
+                "spring.datasource.hikari.connection-timeout=2000",
+                "idempotency.cleanup.enabled=false",
+                "idempotency.errors.initial-interval=20ms",
+                "idempotency.errors.max-interval=50ms",
+                "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
+                "idempotency.errors.outage.max-interval=100ms");
+    }
+
+    private int attempts(String payload) {
+        return this.app.bean(Listeners.class).attempts(payload);
+    }
+
+    private List<String> deadLetters(String kind) {
+        return TopicContents.values(topic(kind) + "-dlt");
+    }
+
+    private Status health() {
+        return this.app.bean(IdempotencyHealthIndicator.class).health().getStatus();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "records, idempotency_processed",
+        "batches, idempotency_processed",
+        "polls, idempotency_processed",
+        "kept, idempotency_inbox"
+    })
+    void aTableThatIsGoneIsWaitedForAndCostsNoMessage(String kind, String table) {
+        List<String> payloads =
+                IntStream.range(0, 5).mapToObj(i -> kind + " patient " + i).toList();
+        Outages outages = this.app.bean(Outages.class);
+        Retries retries = this.app.bean(Retries.class);
+        this.app.jdbc().execute("alter table " + table + " rename to gone");
+        try {
+            send(kind, payloads.toArray(String[]::new));
+            await().atMost(Duration.ofSeconds(30)).until(() -> outages.current().stream()
+                    .anyMatch(outage -> outage.consumer().equals(kind)));
+            int before = retries.of(kind);
+            await().atMost(Duration.ofSeconds(30)).until(() -> retries.of(kind) > before + 3 * MAX_ATTEMPTS);
+            assertThat(health()).isEqualTo(Status.DOWN);
+        } finally {
+            this.app.jdbc().execute("alter table gone rename to " + table);
+        }
+        awaitCaughtUp(kind);
+        Map<String, Integer> counts = this.app.bean(Effects.class).counts();
+        assertThat(payloads).allSatisfy(payload -> assertThat(counts).containsEntry(payload, 1));
+        assertThat(deadLetters(kind)).doesNotContainAnyElementsOf(payloads);
+        await().until(() -> outages.current().isEmpty());
+        assertThat(health()).isNotEqualTo(Status.DOWN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
+    void theListenersOwnMissingTableIsTheMessagesFault(String kind) {
+        String payload = kind + " grammar";
+        send(kind, payload, kind + " behind grammar");
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind)).containsOnlyOnce(payload);
+        assertThat(effectsOf(kind)).contains(kind + " behind grammar").doesNotContain(payload);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
+    void aMessageWhoseOwnSqlFailsLikeAnOutageIsGivenUpAlone(String kind) {
+        List<String> good = List.of(kind + " before", kind + " after");
+        String payload = kind + " readonly";
+        send(kind, good.get(0), payload, good.get(1));
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind)).containsOnlyOnce(payload).doesNotContainAnyElementsOf(good);
+        assertThat(effectsOf(kind)).containsAll(good).doesNotContain(payload);
+        assertThat(attempts(payload)).isGreaterThan(MAX_ATTEMPTS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "kept"})
+    void aListenerThatTheDatabaseCutsOffForItsSlownessIsGivenUp(String kind) {
+        String payload = kind + " idle";
+        send(kind, payload, kind + " behind idle");
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind)).containsOnlyOnce(payload);
+        assertThat(effectsOf(kind)).contains(kind + " behind idle").doesNotContain(payload);
+    }
+
+    @Test
+    void aDatabaseThatTakesNoWritesIsNoMessagesFault() {
+        String payload = "records replica";
+        Retries retries = this.app.bean(Retries.class);
+        String database = this.app.jdbc().queryForObject("select current_database()", String.class);
+        this.app.jdbc().execute("alter database " + database + " set default_transaction_read_only = on");
+        this.database.cutConnections();
+        try {
+            int before = retries.of("records");
+            send("records", payload);
+            await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("records") > before + 4 * MAX_ATTEMPTS);
+        } finally {
+            this.app
+                    .jdbc()
+                    .execute("set default_transaction_read_only = off; alter database " + database
+                            + " reset default_transaction_read_only");
+            this.database.cutConnections();
+        }
+        awaitCaughtUp("records");
+        assertThat(deadLetters("records")).doesNotContain(payload);
+        assertThat(effectsOf("records")).containsOnlyOnce(payload);
+    }
+
+    @Test
+    void healthOfALockedTableAnswersInSecondsWithOneConnection() throws Exception {
+        ExecutorService requests = Executors.newFixedThreadPool(12);
+        try (Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("lock table idempotency_processed in access exclusive mode");
+            List<java.util.concurrent.Future<Status>> answers = IntStream.range(0, 12)
+                    .mapToObj(i -> requests.submit(this::health))
+                    .toList();
+            await().until(() -> waiting() > 0);
+            assertThat(waiting()).isOne();
+            for (java.util.concurrent.Future<Status> answer : answers) {
+                assertThat(answer.get(20, java.util.concurrent.TimeUnit.SECONDS))
+                        .isEqualTo(Status.DOWN);
+            }
+            other.rollback();
+        } finally {
+            requests.shutdownNow();
+        }
+        await().until(() -> health() != Status.DOWN);
+    }
+
+    private int waiting() {
+        return this.app.jdbc().queryForObject("""
+                select count(*) from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
+                """, Integer.class);
+    }
+
+    @Test
+    void validationNamesWhatTheUserMayNotDo() {
+        String role = TestKafka.uniqueName("role").replace('-', '_').toLowerCase(java.util.Locale.ROOT);
+        JdbcTemplate jdbc = this.app.jdbc();
+        jdbc.execute("create role " + role + " login");
+        try {
+            jdbc.execute("grant all on schema public to " + role);
+            List<String> properties = List.of(
+                    "idempotency.schema.mode=validate",
+                    "spring.datasource.username=" + role,
+                    "spring.kafka.listener.auto-startup=false",
+                    "suffix=" + topic(""));
+            String url = this.database.jdbcUrl().replaceAll("user=[^&]*&?", "");
+            assertRefused(url, properties, "permission denied", "Grant select, insert");
+            jdbc.execute("grant select on idempotency_processed, idempotency_inbox to " + role);
+            assertRefused(url, properties, "permission denied", "Grant select, insert");
+            jdbc.execute("grant insert on idempotency_processed to " + role);
+            assertRefused(url, properties, "permission denied", "update, delete");
+            jdbc.execute("grant update, delete on idempotency_processed to " + role);
+            TestApplication.start(url, properties).close();
+            jdbc.execute("grant select, insert on effect to " + role);
+            assertThatThrownBy(() -> TestApplication.start(url, properties, KeptAlone.class)
+                            .close())
+                    .rootCause()
+                    .hasMessageContaining("permission denied for table idempotency_inbox");
+        } finally {
+            jdbc.execute("drop owned by " + role);
+            jdbc.execute("drop role " + role);
+        }
+    }
+
+    private static void assertRefused(String url, List<String> properties, String... texts) {
+        assertThatThrownBy(() -> TestApplication.start(url, properties).close())
+                .hasStackTraceContaining(texts[0])
+                .hasStackTraceContaining(texts[1]);
+    }
+
+    static class KeptAlone {
+
+        @KafkaListener(topics = "kept${suffix}", groupId = "alone${suffix}")
+        @IdempotentListener(value = "alone", inbox = true)
+        void on(String payload) {}
+    }
+
+    @Import({Effects.class, Retries.class})
+    static class Listeners {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+        private final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
+
+        Listeners(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+        }
+
+        int attempts(String payload) {
+            AtomicInteger count = this.attempts.get(payload);
+            return (count != null) ? count.get() : 0;
+        }
+
+        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}")
+        @IdempotentListener("records")
+        void onRecord(String payload) {
+            work(payload);
+        }
+
+        @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
+        @IdempotentListener("batches")
+        void onBatch(List<String> payloads) {
+            payloads.forEach(this::work);
+        }
+
+        @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}")
+        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        void onPoll(String payload) {
+            work(payload);
+        }
+
+        @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}")
+        @IdempotentListener(value = "kept", inbox = true)
+        void onKept(String payload) {
+            work(payload);
+        }
+
+        private void work(String payload) {
+            this.attempts.computeIfAbsent(payload, key -> new AtomicInteger()).incrementAndGet();
+            this.effects.happen(payload);
+            switch (payload.substring(payload.indexOf(' ') + 1)) {
+                case "grammar" -> this.jdbc.update("insert into no_such_table values (1)");
+                case "readonly" -> {
+                    this.jdbc.execute("set transaction read only");
+                    this.effects.happen(payload);
+                }
+                case "idle" -> {
+                    this.jdbc.execute("set local idle_in_transaction_session_timeout = '50ms'");
+                    await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+                    this.effects.happen(payload);
+                }
+                default -> {}
+            }
+        }
+    }
+}
