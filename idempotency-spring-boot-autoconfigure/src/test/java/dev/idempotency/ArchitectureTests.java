@@ -32,6 +32,7 @@ class ArchitectureTests {
             "listener",
             "failure",
             "inbox",
+            "received",
             "key",
             "store",
             "observe",
@@ -90,6 +91,8 @@ class ArchitectureTests {
                 .definedBy(OURS + ".failure..")
                 .layer("inbox")
                 .definedBy(OURS + ".inbox..")
+                .layer("received")
+                .definedBy(OURS + ".received..")
                 .layer("key")
                 .definedBy(OURS + ".key..")
                 .layer("store")
@@ -109,9 +112,11 @@ class ArchitectureTests {
                 .whereLayer("listener")
                 .mayOnlyAccessLayers("api", "failure", "inbox", "key", "store", "observe")
                 .whereLayer("failure")
-                .mayOnlyAccessLayers("api", "observe")
+                .mayOnlyAccessLayers("api", "received", "observe")
                 .whereLayer("inbox")
-                .mayOnlyAccessLayers("api", "failure", "store", "observe")
+                .mayOnlyAccessLayers("api", "failure", "received", "store", "observe")
+                .whereLayer("received")
+                .mayNotAccessAnyLayer()
                 .whereLayer("key")
                 .mayOnlyAccessLayers("api", "store", "observe")
                 .whereLayer("store")

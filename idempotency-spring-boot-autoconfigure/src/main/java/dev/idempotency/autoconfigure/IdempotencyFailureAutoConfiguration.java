@@ -4,6 +4,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.failure.Outages;
+import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -15,6 +16,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Auto-configuration for what becomes of messages that fail. */
@@ -50,10 +52,22 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
+    ReceivedBytes idempotencyReceivedBytes() {
+        return new ReceivedBytes();
+    }
+
+    @Bean
     FailureHandling idempotencyFailureHandling(
             IdempotencyErrorsProperties properties,
             Outages outages,
-            ObjectProvider<ProducerFactory<?, ?>> producerFactory) {
-        return new FailureHandling(properties.settings(), outages, producerFactory::getIfUnique);
+            ReceivedBytes receivedBytes,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            Environment environment) {
+        return new FailureHandling(
+                properties.settings(),
+                outages,
+                receivedBytes,
+                producerFactory::getIfUnique,
+                environment.getProperty("spring.application.name"));
     }
 }

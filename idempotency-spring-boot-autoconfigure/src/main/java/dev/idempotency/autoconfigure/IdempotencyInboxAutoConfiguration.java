@@ -6,6 +6,7 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.observe.InboxObservers;
+import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -34,6 +35,7 @@ public final class IdempotencyInboxAutoConfiguration {
             Dialect dialect,
             IdempotencyProperties properties,
             InboxProperties inbox,
+            ReceivedBytes receivedBytes,
             FailureClassifier classifier,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
@@ -42,6 +44,7 @@ public final class IdempotencyInboxAutoConfiguration {
                 dialect,
                 tables(properties),
                 inbox.settings(),
+                receivedBytes,
                 classifier,
                 observer(observers),
                 () -> schema.ifAvailable(Schema::useForInbox));

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.Bytes;
@@ -15,29 +16,51 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Sends dead letters as they came: bytes and text unchanged, all else with the application's serializers.
+ * Sends dead letters as they came: bytes and text unchanged, all else with the application's serializers, which are not
+ * looked at before there is such a message.
  */
 final class DeadLetterProducer implements AutoCloseable {
 
+    private static final int ANY = -1;
+
+    private final ProducerFactory<?, ?> applications;
     private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
     private final KafkaTemplate<byte[], byte[]> template;
-    private final Serializer<Object> keySerializer;
-    private final Serializer<Object> valueSerializer;
+    private @Nullable Serializer<Object> keySerializer;
+    private @Nullable Serializer<Object> valueSerializer;
 
-    DeadLetterProducer(ProducerFactory<?, ?> applications) {
-        Map<String, Object> configuration = applications.getConfigurationProperties();
-        this.keySerializer = serializer(
-                applications.getKeySerializerSupplier(),
-                configuration,
-                ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
-                true);
-        this.valueSerializer = serializer(
-                applications.getValueSerializerSupplier(),
-                configuration,
-                ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
-                false);
-        this.producers = RawProducers.like(applications);
+    DeadLetterProducer(ProducerFactory<?, ?> applications, @Nullable String applicationName) {
+        this.applications = applications;
+        this.producers = RawProducers.like(applications, applicationName, "dead-letters");
         this.template = new KafkaTemplate<>(this.producers);
+    }
+
+    private synchronized Serializer<Object> keySerializer() {
+        if (this.keySerializer == null) {
+            this.keySerializer = serializer(
+                    this.applications.getKeySerializerSupplier(),
+                    this.applications.getConfigurationProperties(),
+                    ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
+                    true);
+        }
+        return this.keySerializer;
+    }
+
+    private synchronized Serializer<Object> valueSerializer() {
+        if (this.valueSerializer == null) {
+            this.valueSerializer = serializer(
+                    this.applications.getValueSerializerSupplier(),
+                    this.applications.getConfigurationProperties(),
+                    ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
+                    false);
+        }
+        return this.valueSerializer;
+    }
+
+    /** The same partition of another topic, or any where there is no such one. */
+    TopicPartition destination(String topic, int partition) {
+        boolean exists = this.template.partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
+        return new TopicPartition(topic, exists ? partition : ANY);
     }
 
     @SuppressWarnings("unchecked")
@@ -64,15 +87,15 @@ final class DeadLetterProducer implements AutoCloseable {
     }
 
     byte @Nullable [] key(String topic, Headers headers, @Nullable Object key) {
-        return bytes(this.keySerializer, topic, headers, key);
+        return bytes(this::keySerializer, topic, headers, key);
     }
 
     byte @Nullable [] value(String topic, Headers headers, @Nullable Object value) {
-        return bytes(this.valueSerializer, topic, headers, value);
+        return bytes(this::valueSerializer, topic, headers, value);
     }
 
     private static byte @Nullable [] bytes(
-            Serializer<Object> serializer, String topic, Headers headers, @Nullable Object data) {
+            Supplier<Serializer<Object>> serializer, String topic, Headers headers, @Nullable Object data) {
         if (data == null) {
             return null;
         }
@@ -85,14 +108,18 @@ final class DeadLetterProducer implements AutoCloseable {
         if (data instanceof String text) {
             return text.getBytes(StandardCharsets.UTF_8);
         }
-        return serializer.serialize(topic, headers, data);
+        return serializer.get().serialize(topic, headers, data);
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         this.template.destroy();
         this.producers.destroy();
-        this.keySerializer.close();
-        this.valueSerializer.close();
+        if (this.keySerializer != null) {
+            this.keySerializer.close();
+        }
+        if (this.valueSerializer != null) {
+            this.valueSerializer.close();
+        }
     }
 }

@@ -2,21 +2,28 @@ package dev.idempotency.failure;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.received.ReceivedRecord;
+import dev.idempotency.received.ReceivedRecords;
 import java.time.Duration;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
+import org.springframework.kafka.support.KafkaUtils;
 
 /**
- * Publishes a message that failed for good to its topic's dead-letter topic, to the same partition where there is one,
- * with all its headers, its id among them, and those that tell of the failure.
+ * Publishes a message that failed for good to its topic's dead-letter topic, to the same partition where there is one:
+ * what was received, byte for byte, where that is known, with all its headers, its id among them, and those that tell of
+ * the failure.
  */
 final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
@@ -24,18 +31,32 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final Duration SEND_TIMEOUT = Duration.ofSeconds(25);
 
+    private static final String SERIALIZERS =
+            "; and, as it is not known what was received, that the producer's serializers fit the messages that are"
+                    + " consumed (spring.kafka.producer.value-serializer)";
+
+    private static final Set<String> OF_DESERIALIZERS =
+            Set.of(KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
+
     private final String consumer;
     private final String suffix;
     private final DeadLetterProducer producer;
+    private final ReceivedRecords received;
     private final ConsumerObserver observer;
 
-    DeadLetterPublisher(String consumer, String suffix, DeadLetterProducer producer, ConsumerObserver observer) {
+    DeadLetterPublisher(
+            String consumer,
+            String suffix,
+            DeadLetterProducer producer,
+            ReceivedRecords received,
+            ConsumerObserver observer) {
         super(
                 producer.template(),
-                (record, exception) -> new TopicPartition(record.topic() + suffix, record.partition()));
+                (record, exception) -> producer.destination(record.topic() + suffix, record.partition()));
         this.consumer = consumer;
         this.suffix = suffix;
         this.producer = producer;
+        this.received = received;
         this.observer = observer;
     }
 
@@ -43,16 +64,16 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception exception) {
         RecordCoordinates coordinates = RecordCoordinates.of(record);
         String topic = record.topic() + this.suffix;
+        ReceivedRecord found = this.received.find(record);
         try {
-            super.accept(record, kafkaConsumer, exception);
+            // Without the consumer, whose brokers may be others than those that the partition is looked for at.
+            super.accept((found != null) ? asReceived(record, found) : record, null, exception);
         } catch (RuntimeException ex) {
             throw new DeadLetterFailedException(
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition stands still until it"
                                     + " succeeds or can be published. See that the topic exists, that the application"
-                                    + " may write to it, that it takes messages of this size, and that the producer's"
-                                    + " serializers fit the messages that are consumed"
-                                    + " (spring.kafka.producer.value-serializer).")
-                            .formatted(this.consumer, coordinates, topic),
+                                    + " may write to it, and that it takes messages of this size%s.")
+                            .formatted(this.consumer, coordinates, topic, (found != null) ? "" : SERIALIZERS),
                     ex);
         }
         logger.warn(
@@ -62,6 +83,28 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                 topic,
                 cause(exception).toString());
         this.observer.deadLettered(coordinates);
+    }
+
+    /** The record before deserializers, interceptors and the listener changed it; what could not be read is still told. */
+    private static ConsumerRecord<?, ?> asReceived(ConsumerRecord<?, ?> record, ReceivedRecord received) {
+        Headers headers = new RecordHeaders(received.headers());
+        for (Header header : record.headers()) {
+            if (OF_DESERIALIZERS.contains(header.key()) && !received.headers().contains(header)) {
+                headers.add(header);
+            }
+        }
+        return new ConsumerRecord<>(
+                record.topic(),
+                record.partition(),
+                record.offset(),
+                record.timestamp(),
+                record.timestampType(),
+                record.serializedKeySize(),
+                record.serializedValueSize(),
+                received.key(),
+                received.value(),
+                headers,
+                record.leaderEpoch());
     }
 
     private static Throwable cause(Exception exception) {

@@ -2,10 +2,13 @@ package dev.idempotency.failure;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.received.ReceivedBytes;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ProducerFactory;
@@ -22,21 +25,31 @@ import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
  */
 public final class FailureHandling implements SmartLifecycle, DisposableBean {
 
+    private static final Logger logger = LoggerFactory.getLogger(FailureHandling.class);
+
     private record Installation(AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {}
 
     private final FailureSettings settings;
     private final Outages outages;
+    private final ReceivedBytes receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
+    private final @Nullable String applicationName;
     private final ConsumerPauses pauses = new ConsumerPauses();
     private final List<Installation> installations = new CopyOnWriteArrayList<>();
     private @Nullable DeadLetterProducer producer;
     private volatile boolean running;
 
     public FailureHandling(
-            FailureSettings settings, Outages outages, Supplier<@Nullable ProducerFactory<?, ?>> producerFactory) {
+            FailureSettings settings,
+            Outages outages,
+            ReceivedBytes receivedBytes,
+            Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
+            @Nullable String applicationName) {
         this.settings = settings;
         this.outages = outages;
+        this.receivedBytes = receivedBytes;
         this.producerFactory = producerFactory;
+        this.applicationName = applicationName;
     }
 
     /** Prepares a consumer's container for failures, before it starts. */
@@ -45,7 +58,9 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         outage.tellTo(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
         boolean transactional = container.getContainerProperties().getKafkaAwareTransactionManager() != null;
-        if (container.getCommonErrorHandler() == null && !transactional) {
+        boolean provided = container.getCommonErrorHandler() == null && !transactional;
+        receive(container, consumer, outage, provided && this.settings.deadLetterEnabled());
+        if (provided) {
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(recoverer(consumer, observer), this.settings, this.pauses));
         }
@@ -53,6 +68,30 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         standBefore(installation);
         standBeforeRollbacks(container, suspension);
         this.installations.add(installation);
+    }
+
+    /** Has bytes remembered for dead letters, and what cannot be read delivered to whoever sees to failures. */
+    private void receive(
+            AbstractMessageListenerContainer<?, ?> container, String consumer, Outage outage, boolean deadLetters) {
+        String refusal = ReceivedBytes.refusal(container);
+        if (refusal != null && deadLetters) {
+            logger.info(
+                    "Dead letters of consumer '{}' are written anew with the serializers of the ProducerFactory, and may"
+                            + " differ from what was received: {}",
+                    consumer,
+                    refusal);
+        }
+        if (refusal == null && deadLetters) {
+            this.receivedBytes.rememberIn(container);
+        }
+        if (refusal == null && !PollFailures.areSeenToBy(container.getCommonErrorHandler())) {
+            this.receivedBytes.deliverUnreadableIn(
+                    container, failure -> !PollFailures.isOfAnother(failure) && isMessagesFault(outage, failure));
+        }
+    }
+
+    private static boolean isMessagesFault(Outage outage, Throwable failure) {
+        return !(failure instanceof Exception exception) || outage.classify(exception) == FailureKind.MESSAGE;
     }
 
     /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
@@ -76,7 +115,12 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
 
     private ConsumerAwareRecordRecoverer recoverer(String consumer, ConsumerObserver observer) {
         if (this.settings.deadLetterEnabled()) {
-            return new DeadLetterPublisher(consumer, this.settings.deadLetterSuffix(), producer(consumer), observer);
+            return new DeadLetterPublisher(
+                    consumer,
+                    this.settings.deadLetterSuffix(),
+                    producer(consumer),
+                    this.receivedBytes.records(),
+                    observer);
         }
         return (record, kafkaConsumer, exception) -> {
             throw new DeadLetterFailedException(
@@ -97,7 +141,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
                                 + " handler of your own, or set idempotency.errors.dead-letter.enabled=false.")
                         .formatted(consumer));
             }
-            this.producer = new DeadLetterProducer(factory);
+            this.producer = new DeadLetterProducer(factory, this.applicationName);
         }
         return this.producer;
     }

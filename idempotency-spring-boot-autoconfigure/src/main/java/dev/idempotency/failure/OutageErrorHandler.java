@@ -26,10 +26,12 @@ final class OutageErrorHandler implements CommonErrorHandler {
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
     private final RecordsInRetry inRetry = new RecordsInRetry();
+    private final PollFailures pollFailures;
 
     OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
         this.suspension = suspension;
+        this.pollFailures = new PollFailures(delegate, suspension);
     }
 
     CommonErrorHandler delegate() {
@@ -236,7 +238,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        this.delegate.handleOtherException(Causes.straighten(thrown), consumer, container, batchListener);
+        this.pollFailures.handle(Causes.straighten(thrown), consumer, container, batchListener);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.observe.InboxObserver;
+import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.Tables;
@@ -15,7 +16,6 @@ public final class ListenerInboxes {
     private final InboxSettings settings;
     private final ReceivedBytes receivedBytes;
     private final Function<MessageKeeping, InboxRecorder> recorders;
-    private final ReceivedRecords received;
     private final Runnable whenUsed;
 
     /**
@@ -28,14 +28,14 @@ public final class ListenerInboxes {
             Dialect dialect,
             Tables tables,
             InboxSettings settings,
+            ReceivedBytes receivedBytes,
             FailureClassifier classifier,
             InboxObserver observer,
             Runnable whenUsed) {
         InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
         this.whenUsed = whenUsed;
-        this.received = new ReceivedRecords(settings.maxPayload());
-        this.receivedBytes = new ReceivedBytes(this.received);
+        this.receivedBytes = receivedBytes;
         this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, observer);
     }
 
@@ -54,6 +54,6 @@ public final class ListenerInboxes {
         this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
-        return this.recorders.apply(new MessageKeeping(this.received, this.settings.typeHeaders(), retries));
+        return this.recorders.apply(new MessageKeeping(this.receivedBytes.records(), this.settings, retries));
     }
 }

@@ -1,6 +1,8 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.received.ReceivedRecord;
+import dev.idempotency.received.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.common.header.Header;
@@ -14,12 +16,14 @@ final class MessageKeeping {
 
     private final ReceivedRecords received;
     private final List<String> typeHeaders;
+    private final int maxPayload;
     private final boolean retries;
 
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
-    MessageKeeping(ReceivedRecords received, List<String> typeHeaders, boolean retries) {
+    MessageKeeping(ReceivedRecords received, InboxSettings settings, boolean retries) {
         this.received = received;
-        this.typeHeaders = List.copyOf(typeHeaders);
+        this.typeHeaders = settings.typeHeaders();
+        this.maxPayload = settings.maxPayload();
         this.retries = retries;
     }
 
@@ -38,8 +42,15 @@ final class MessageKeeping {
                 type(headers, message.record().value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
-                (found != null) ? found.payload() : Payload.UNKNOWN,
+                (found != null) ? payload(found.value()) : Payload.UNKNOWN,
                 message.earlierCalls());
+    }
+
+    private Payload payload(byte @Nullable [] received) {
+        if (received == null) {
+            return Payload.NONE;
+        }
+        return (received.length > this.maxPayload) ? Payload.tooLarge(received.length) : Payload.of(received);
     }
 
     /** Where it can be sent to again: a dead letter leads back to a topic that this listener does not read. */

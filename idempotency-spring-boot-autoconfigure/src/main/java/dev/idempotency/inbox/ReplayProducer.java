@@ -94,7 +94,7 @@ final class ReplayProducer implements AutoCloseable {
                 throw new IllegalStateException("A replay needs a ProducerFactory, but there is none, or there are"
                         + " several and none is @Primary");
             }
-            this.producers = RawProducers.like(factory);
+            this.producers = RawProducers.like(factory, null, "replays");
             this.template = new KafkaTemplate<>(this.producers);
         }
         return this.template;

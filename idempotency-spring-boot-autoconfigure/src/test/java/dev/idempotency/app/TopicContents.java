@@ -11,6 +11,8 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
 /** Reads what stands in a topic, from its beginning to its end at this moment. */
@@ -23,15 +25,24 @@ public final class TopicContents {
         return of(TestKafka.bootstrapServers(), topic);
     }
 
+    /** The same in bytes. */
+    public static List<ConsumerRecord<byte[], byte[]>> inBytes(String topic) {
+        return of(TestKafka.bootstrapServers(), topic, new ByteArrayDeserializer());
+    }
+
     /** All records of a topic; none if there is no such topic. */
     public static List<ConsumerRecord<String, String>> of(String bootstrapServers, String topic) {
+        return of(bootstrapServers, topic, new StringDeserializer());
+    }
+
+    private static <T> List<ConsumerRecord<T, T>> of(
+            String bootstrapServers, String topic, Deserializer<T> deserializer) {
         Map<String, Object> configuration = new HashMap<>();
         configuration.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
         configuration.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         configuration.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        List<ConsumerRecord<String, String>> contents = new ArrayList<>();
-        try (KafkaConsumer<String, String> consumer =
-                new KafkaConsumer<>(configuration, new StringDeserializer(), new StringDeserializer())) {
+        List<ConsumerRecord<T, T>> contents = new ArrayList<>();
+        try (KafkaConsumer<T, T> consumer = new KafkaConsumer<>(configuration, deserializer, deserializer)) {
             List<TopicPartition> partitions = consumer.listTopics().getOrDefault(topic, List.of()).stream()
                     .map(partition -> new TopicPartition(topic, partition.partition()))
                     .toList();

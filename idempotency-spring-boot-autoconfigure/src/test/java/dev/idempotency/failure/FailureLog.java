@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory;
 /** What was logged about failures while it is open. */
 final class FailureLog implements AutoCloseable {
 
+    static final String ALL = org.slf4j.Logger.ROOT_LOGGER_NAME;
+
     private final Logger logger;
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 

@@ -11,6 +11,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.observe.InboxObservers;
+import dev.idempotency.received.ReceivedRecords;
 import dev.idempotency.store.Claim;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Dialects;
@@ -57,7 +58,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractInboxIT {
 
-    private final ReceivedRecords received = new ReceivedRecords(100_000);
+    private final ReceivedRecords received = new ReceivedRecords();
     private HikariDataSource dataSource;
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
@@ -105,7 +106,7 @@ abstract class AbstractInboxIT {
         this.recorder = new JdbcInboxRecorder(
                 this.database,
                 this.store,
-                new MessageKeeping(this.received, List.of("type"), false),
+                new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this.classifier,
                 observer);
         this.inbox = new Inbox(this.store, dialect, tables, () -> null, observer);
@@ -464,7 +465,7 @@ abstract class AbstractInboxIT {
         InboxRecorder misjudging = new JdbcInboxRecorder(
                 this.database,
                 this.store,
-                new MessageKeeping(this.received, List.of(), false),
+                new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of()), false),
                 failure -> {
                     throw new IllegalStateException("cannot tell");
                 },

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.received.ReceivedRecords;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -18,12 +19,12 @@ class MessageKeepingTests {
 
     private static final RecordCoordinates ELSEWHERE = new RecordCoordinates("elsewhere", 1, 2);
 
-    private final ReceivedRecords received = new ReceivedRecords(10);
+    private final ReceivedRecords received = new ReceivedRecords();
 
     private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return new MessageKeeping(this.received, List.of("a", "b"), retries)
+        return new MessageKeeping(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
                 .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record)))
                 .get(0);
     }

@@ -1,26 +1,27 @@
-package dev.idempotency.inbox;
+package dev.idempotency.received;
 
 import java.util.List;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /** A record as it came from the broker, before anything was made of it. */
-final class ReceivedRecord {
+public final class ReceivedRecord {
 
     private final List<Header> headers;
     private byte @Nullable [] key;
-    private Payload payload = Payload.NONE;
+    private byte @Nullable [] value;
 
     ReceivedRecord(List<Header> headers) {
         this.headers = headers;
     }
 
     /** All its headers: deserializers remove some. */
-    List<Header> headers() {
+    public List<Header> headers() {
         return this.headers;
     }
 
-    byte @Nullable [] key() {
+    /** Its key, or {@code null} if it had none. */
+    public byte @Nullable [] key() {
         return this.key;
     }
 
@@ -28,11 +29,12 @@ final class ReceivedRecord {
         this.key = bytes;
     }
 
-    Payload payload() {
-        return this.payload;
+    /** Its value, or {@code null} if it had none. */
+    public byte @Nullable [] value() {
+        return this.value;
     }
 
-    void payload(Payload received) {
-        this.payload = received;
+    void value(byte[] bytes) {
+        this.value = bytes;
     }
 }

@@ -1,7 +1,8 @@
-package dev.idempotency.inbox;
+package dev.idempotency.received;
 
 import java.lang.reflect.Field;
 import java.util.Properties;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.serialization.Deserializer;
@@ -15,21 +16,21 @@ import org.springframework.util.ReflectionUtils;
  * Has the bytes remembered that a container's consumers receive, by standing before their deserializers.
  *
  * <p>Deserializers that are named by their class are replaced for this container alone. Those that the consumer factory
- * was given as objects can be replaced there only: then the bytes of all its containers are remembered while their
- * records are being handled.
+ * was given as objects can be replaced there only; for its other containers they do what they did before.
  */
-final class ReceivedBytes {
+public final class ReceivedBytes {
 
     private static final Class<?> FACTORY = DefaultKafkaConsumerFactory.class;
 
-    private final ReceivedRecords received;
+    private final ReceivedRecords received = new ReceivedRecords();
 
-    ReceivedBytes(ReceivedRecords received) {
-        this.received = received;
+    /** What was received. */
+    public ReceivedRecords records() {
+        return this.received;
     }
 
     /** Why this cannot be done for a container, or {@code null} if it can. */
-    static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
+    public static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
         Object factory = consumerFactory(container);
         return (factory instanceof DefaultKafkaConsumerFactory)
                 ? null
@@ -37,11 +38,16 @@ final class ReceivedBytes {
                         .formatted((factory != null) ? factory.getClass().getName() : null);
     }
 
-    void rememberIn(AbstractMessageListenerContainer<?, ?> container) {
+    /** Has the bytes of a container's records remembered. It must not have been started. */
+    public void rememberIn(AbstractMessageListenerContainer<?, ?> container) {
+        Properties own = standBefore(container);
+        own.put(RememberingDeserializer.RECEIVED, this.received);
+    }
+
+    private Properties standBefore(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory = (DefaultKafkaConsumerFactory<?, ?>) consumerFactory(container);
         Assert.state(factory != null, "The container has no consumer factory");
-        Properties own = container.getContainerProperties().getKafkaConsumerProperties();
-        own.put(RememberingDeserializer.RECEIVED, this.received);
+        Properties own = ownProperties(container);
         if (!replaceSupplied(factory, "keyDeserializerSupplier", true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, RememberingDeserializer.KEY_DELEGATE);
@@ -53,6 +59,28 @@ final class ReceivedBytes {
                     ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG,
                     RememberingDeserializer.VALUE_DELEGATE);
         }
+        return own;
+    }
+
+    /**
+     * Has records that a container's deserializers cannot read delivered all the same, as {@code
+     * ErrorHandlingDeserializer}s do: to the container's error handler, instead of failing each poll from then on.
+     *
+     * @param messagesFault which failures; others fail the poll
+     */
+    public void deliverUnreadableIn(
+            AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {
+        standBefore(container).put(RememberingDeserializer.MESSAGES_FAULT, messagesFault);
+    }
+
+    /** Properties of this container alone: it may have been given those of others. */
+    private static Properties ownProperties(AbstractMessageListenerContainer<?, ?> container) {
+        Properties given = container.getContainerProperties().getKafkaConsumerProperties();
+        Properties own = new Properties();
+        given.stringPropertyNames().forEach(name -> own.put(name, given.getProperty(name)));
+        own.putAll(given);
+        container.getContainerProperties().setKafkaConsumerProperties(own);
+        return own;
     }
 
     /** Whether the factory has been given deserializers, which are replaced then. */

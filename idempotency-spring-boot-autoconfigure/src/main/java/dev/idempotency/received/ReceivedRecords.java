@@ -1,14 +1,17 @@
-package dev.idempotency.inbox;
+package dev.idempotency.received;
 
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,33 +20,29 @@ import org.jspecify.annotations.Nullable;
  * <p>A record is known by its headers, the one object that its deserializers and its listener both see. Nothing is added
  * to them, so that nothing travels on to retry or dead-letter topics.
  */
-final class ReceivedRecords {
+public final class ReceivedRecords {
 
     private final Map<HeadersReference, ReceivedRecord> byHeaders = new ConcurrentHashMap<>();
     private final ReferenceQueue<Headers> forgotten = new ReferenceQueue<>();
-    private final int maxPayload;
 
-    /** {@code maxPayload} is the size in bytes beyond which a value is not remembered. */
-    ReceivedRecords(int maxPayload) {
-        this.maxPayload = maxPayload;
+    public byte[] rememberKey(Headers headers, ByteBuffer key) {
+        byte[] bytes = copy(key);
+        record(headers).key(bytes);
+        return bytes;
     }
 
-    void rememberKey(Headers headers, ByteBuffer key) {
-        record(headers).key(copy(key));
-    }
-
-    void rememberValue(Headers headers, ByteBuffer value) {
-        int size = value.remaining();
-        record(headers).payload((size > this.maxPayload) ? Payload.tooLarge(size) : Payload.of(copy(value)));
+    public byte[] rememberValue(Headers headers, ByteBuffer value) {
+        byte[] bytes = copy(value);
+        record(headers).value(bytes);
+        return bytes;
     }
 
     /** What was received for a record, or {@code null} if that is not known. */
-    @Nullable
-    ReceivedRecord find(ConsumerRecord<?, ?> record) {
+    public @Nullable ReceivedRecord find(ConsumerRecord<?, ?> record) {
         ReceivedRecord found = this.byHeaders.get(new HeadersReference(record.headers(), null));
         if (found == null && record.key() == null && record.value() == null) {
             // Nothing was deserialized, so there was nobody to remember it.
-            return new ReceivedRecord(List.of(record.headers().toArray()));
+            return new ReceivedRecord(copy(record.headers()));
         }
         return found;
     }
@@ -53,12 +52,21 @@ final class ReceivedRecords {
             this.byHeaders.remove(gone);
         }
         return this.byHeaders.computeIfAbsent(
-                new HeadersReference(headers, this.forgotten),
-                reference -> new ReceivedRecord(List.of(headers.toArray())));
+                new HeadersReference(headers, this.forgotten), reference -> new ReceivedRecord(copy(headers)));
     }
 
     int size() {
         return this.byHeaders.size();
+    }
+
+    /** Listeners may write into the arrays that they find in headers. */
+    private static List<Header> copy(Headers headers) {
+        List<Header> copies = new ArrayList<>();
+        for (Header header : headers) {
+            byte[] value = header.value();
+            copies.add(new RecordHeader(header.key(), (value != null) ? value.clone() : null));
+        }
+        return copies;
     }
 
     private static byte[] copy(ByteBuffer buffer) {

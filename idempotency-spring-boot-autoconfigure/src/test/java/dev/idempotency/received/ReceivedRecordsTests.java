@@ -1,4 +1,4 @@
-package dev.idempotency.inbox;
+package dev.idempotency.received;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class ReceivedRecordsTests {
 
-    private final ReceivedRecords received = new ReceivedRecords(10);
+    private final ReceivedRecords received = new ReceivedRecords();
 
     private static ConsumerRecord<String, String> record(Headers headers, String key, String value) {
         return new ConsumerRecord<>(
@@ -40,7 +40,7 @@ class ReceivedRecordsTests {
         ReceivedRecord found = this.received.find(record(headers, "k", "v"));
         assertThat(found).isNotNull();
         assertThat(found.key()).containsExactly(1, 2);
-        assertThat(found.payload().bytes()).containsExactly(3);
+        assertThat(found.value()).containsExactly(3);
         assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
                 .isEqualTo("type"));
     }
@@ -52,24 +52,13 @@ class ReceivedRecordsTests {
         Headers headers = new RecordHeaders();
         this.received.rememberValue(headers, value);
         assertThat(value.position()).isOne();
-        assertThat(this.received.find(record(headers, null, "v")).payload().bytes())
-                .containsExactly(2, 3);
-    }
-
-    @Test
-    void whatIsTooLargeIsNotHeld() {
-        Headers headers = new RecordHeaders();
-        this.received.rememberValue(headers, ByteBuffer.allocate(11));
-        Payload payload = this.received.find(record(headers, null, "v")).payload();
-        assertThat(payload.bytes()).isNull();
-        assertThat(payload.size()).isEqualTo(11);
-        assertThat(payload.omitted()).isEqualTo("too large");
+        assertThat(this.received.find(record(headers, null, "v")).value()).containsExactly(2, 3);
     }
 
     @Test
     void aRecordWithoutKeyAndValueIsKnownThoughNobodyDeserializedIt() {
-        assertThat(this.received.find(record(new RecordHeaders(), null, null)).payload())
-                .isEqualTo(Payload.NONE);
+        assertThat(this.received.find(record(new RecordHeaders(), null, null)).value())
+                .isNull();
         assertThat(this.received.find(record(new RecordHeaders(), null, "v"))).isNull();
     }
 

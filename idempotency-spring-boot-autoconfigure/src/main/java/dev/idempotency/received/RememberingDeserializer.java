@@ -1,0 +1,139 @@
+package dev.idempotency.received;
+
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.kafka.common.ClusterResource;
+import org.apache.kafka.common.ClusterResourceListener;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.metrics.Monitorable;
+import org.apache.kafka.common.metrics.PluginMetrics;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.utils.Utils;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
+import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
+import org.springframework.kafka.support.serializer.SerializationUtils;
+import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Remembers the bytes that it is given, and lets the listener's own deserializer do the rest. What that one cannot read
+ * is delivered as an {@link ErrorHandlingDeserializer} does it, where that was asked for.
+ *
+ * <p>Containers look for what could not be read only if they find that class, so this is one. The listener's own may be
+ * one, too, and without that its failures would pass for tombstones.
+ */
+public final class RememberingDeserializer extends ErrorHandlingDeserializer<Object>
+        implements ClusterResourceListener, Monitorable {
+
+    static final String RECEIVED = "idempotency.received.records";
+    static final String MESSAGES_FAULT = "idempotency.received.messages-fault";
+    static final String KEY_DELEGATE = "idempotency.received.key.deserializer";
+    static final String VALUE_DELEGATE = "idempotency.received.value.deserializer";
+
+    private @Nullable Deserializer<?> delegate;
+    private @Nullable ReceivedRecords received;
+    private Predicate<Throwable> messagesFault = failure -> false;
+    private boolean key;
+
+    /** For Kafka, which configures it: the delegate is made then. */
+    public RememberingDeserializer() {}
+
+    /** For consumer factories, which may or may not configure it. */
+    RememberingDeserializer(Deserializer<?> delegate, ReceivedRecords received, boolean key) {
+        this.delegate = delegate;
+        this.received = received;
+        this.key = key;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // Nobody else knows this property.
+    public void configure(Map<String, ?> configuration, boolean isKey) {
+        if (this.delegate == null) {
+            this.key = isKey;
+            this.delegate = instantiate(configuration.get(isKey ? KEY_DELEGATE : VALUE_DELEGATE));
+        }
+        // Without these it is a consumer of somebody else who has the same factory.
+        this.received = (ReceivedRecords) configuration.get(RECEIVED);
+        if (configuration.get(MESSAGES_FAULT) instanceof Predicate<?> judgement) {
+            this.messagesFault = (Predicate<Throwable>) judgement;
+        }
+        this.delegate.configure(configuration, isKey);
+    }
+
+    private static Deserializer<?> instantiate(@Nullable Object configured) {
+        Class<?> type = (configured instanceof Class<?> named)
+                ? named
+                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
+        return (Deserializer<?>) BeanUtils.instantiateClass(type);
+    }
+
+    @Override
+    public @Nullable Object deserialize(String topic, byte @Nullable [] data) {
+        return delegate().deserialize(topic, data);
+    }
+
+    @Override
+    public @Nullable Object deserialize(String topic, Headers headers, byte @Nullable [] data) {
+        ByteBuffer received = (data != null) ? remember(headers, ByteBuffer.wrap(data)) : null;
+        return read(headers, received, () -> delegate().deserialize(topic, headers, data));
+    }
+
+    @Override
+    public @Nullable Object deserialize(String topic, Headers headers, @Nullable ByteBuffer data) {
+        ByteBuffer received = (data != null) ? remember(headers, data.duplicate()) : null;
+        return read(headers, received, () -> delegate().deserialize(topic, headers, data));
+    }
+
+    /** What was received, in a buffer that is safe from the deserializer. */
+    private ByteBuffer remember(Headers headers, ByteBuffer data) {
+        if (this.received == null) {
+            return data;
+        }
+        return ByteBuffer.wrap(
+                this.key ? this.received.rememberKey(headers, data) : this.received.rememberValue(headers, data));
+    }
+
+    private @Nullable Object read(
+            Headers headers, @Nullable ByteBuffer received, Supplier<? extends @Nullable Object> deserialization) {
+        try {
+            return deserialization.get();
+        } catch (RuntimeException | StackOverflowError ex) {
+            if (received == null || !this.messagesFault.test(ex)) {
+                throw ex;
+            }
+            Exception failure = (ex instanceof Exception exception) ? exception : new SerializationException(ex);
+            SerializationUtils.deserializationException(headers, Utils.toArray(received), failure, this.key);
+            return null;
+        }
+    }
+
+    private Deserializer<?> delegate() {
+        Assert.state(this.delegate != null, "The deserializer was not configured");
+        return this.delegate;
+    }
+
+    @Override
+    public void onUpdate(ClusterResource cluster) {
+        if (this.delegate instanceof ClusterResourceListener listener) {
+            listener.onUpdate(cluster);
+        }
+    }
+
+    @Override
+    public void withPluginMetrics(PluginMetrics metrics) {
+        if (this.delegate instanceof Monitorable monitorable) {
+            monitorable.withPluginMetrics(metrics);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (this.delegate != null) {
+            this.delegate.close();
+        }
+    }
+}

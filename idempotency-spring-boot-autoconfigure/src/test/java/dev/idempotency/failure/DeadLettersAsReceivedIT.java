@@ -1,0 +1,583 @@
+package dev.idempotency.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.testing.TestKafka;
+import java.net.ConnectException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.SerializationException;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** A dead letter is what was received, byte for byte, also where it could not be read. */
+class DeadLettersAsReceivedIT extends SharedApplicationTest {
+
+    private static final String PICKY = "value.deserializer=dev.idempotency.failure.PickyDeserializer";
+    private static final byte[] NO_TEXT = {'p', (byte) 0xE4, (byte) 0xFF, 0, (byte) 0xC3};
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "records", "batches", "polls", "keys", "latin", "utf8", "orders", "foreign", "given");
+        createTopics(1, "beside", "handled", "transactional", "recipe", "asking", "replaced");
+        createTopics(3, "wide");
+        start(
+                Listeners.class,
+                "spring.application.name=shop",
+                "idempotency.errors.initial-interval=10ms",
+                "idempotency.errors.max-interval=200ms",
+                "idempotency.errors.outage.max-interval=200ms",
+                "idempotency.errors.max-attempts=2");
+    }
+
+    private void sendBytes(String kind, String id, byte[] key, byte[] value) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic(kind), key, value);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        record.headers().add("trace", NO_TEXT);
+        Map<String, Object> configuration =
+                Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, TestKafka.bootstrapServers());
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(configuration, new ByteArraySerializer(), new ByteArraySerializer())) {
+            producer.send(record).get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private List<ConsumerRecord<byte[], byte[]>> deadLetters(String kind) {
+        return TopicContents.inBytes(topic(kind) + "-dlt");
+    }
+
+    private static String header(ConsumerRecord<?, ?> record, String name) {
+        Header header = record.headers().lastHeader(name);
+        return (header != null) ? new String(header.value(), StandardCharsets.UTF_8) : "";
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls", "foreign", "given"})
+    void whatCannotBeReadIsDeadLetteredByteForByteAndTheOthersAreApplied(String kind) {
+        send(kind, "one of " + kind);
+        sendBytes(kind, "unreadable", NO_TEXT, bytes("garbled \u00e4"));
+        send(kind, "two of " + kind, "garbled too", "garbled again");
+        awaitCaughtUp(kind);
+        assertThat(effectsOf("one")).contains("one of " + kind);
+        assertThat(effectsOf("two")).contains("two of " + kind);
+        List<ConsumerRecord<byte[], byte[]>> letters = deadLetters(kind);
+        assertThat(letters)
+                .extracting(letter -> new String(letter.value(), StandardCharsets.UTF_8))
+                .containsExactly("garbled \u00e4", "garbled too", "garbled again");
+        ConsumerRecord<byte[], byte[]> letter = letters.get(0);
+        assertThat(letter.key()).isEqualTo(NO_TEXT);
+        assertThat(letter.headers().lastHeader("trace").value()).isEqualTo(NO_TEXT);
+        assertThat(header(letter, "message-id")).isEqualTo("unreadable");
+        assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
+        assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("cannot read this");
+        assertThat(letter.headers()).extracting(Header::key).noneMatch(name -> name.startsWith("springDeserializer"));
+    }
+
+    @Test
+    void aKeyThatCannotBeReadIsDeadLetteredByteForByte() {
+        sendBytes("keys", "unreadable", bytes("garbled key"), NO_TEXT);
+        send("keys", "keys readable");
+        awaitCaughtUp("keys");
+        assertThat(effectsOf("keys")).containsExactly("keys readable");
+        assertThat(deadLetters("keys")).singleElement().satisfies(letter -> {
+            assertThat(letter.key()).isEqualTo(bytes("garbled key"));
+            assertThat(letter.value()).isEqualTo(NO_TEXT);
+        });
+    }
+
+    @Test
+    void whatCannotBeReadAndCannotBeDeadLetteredIsNotSkipped() throws Exception {
+        String kind = "handled-not";
+        TestKafka.createTopics(1, topic("asking") + "-dlt");
+        limitMessageSize(topic("asking") + "-dlt", "100");
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            send("asking", "garbled " + kind, "behind " + kind);
+            await().atMost(Duration.ofSeconds(60)).until(() -> log.linesWithExceptions().stream()
+                    .anyMatch(line -> line.contains("See that the topic")));
+            assertThat(effectsOf("behind")).isEmpty();
+            assertThat(log.lines()).hasSizeLessThan(1000);
+        } finally {
+            limitMessageSize(topic("asking") + "-dlt", "1000000");
+        }
+        awaitCaughtUp("asking");
+        assertThat(effectsOf("behind")).containsExactly("behind " + kind);
+        assertThat(deadLetters("asking")).hasSize(1);
+    }
+
+    private static void limitMessageSize(String topic, String bytes) throws Exception {
+        try (Admin admin = TestKafka.admin()) {
+            admin.incrementalAlterConfigs(Map.of(
+                            new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                            List.of(new AlterConfigOp(
+                                    new ConfigEntry("max.message.bytes", bytes), AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void aDeserializerThatGetsNoAnswerIsWaitedFor() {
+        send("asking", "asking somebody who is away", "asking nobody");
+        awaitCaughtUp("asking");
+        assertThat(effectsOf("asking")).containsExactlyInAnyOrder("asking somebody who is away", "asking nobody");
+        assertThat(deadLetters("asking"))
+                .noneMatch(letter -> new String(letter.value(), StandardCharsets.UTF_8).startsWith("asking"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"handled", "transactional", "recipe"})
+    void whatCannotBeReadIsLeftToWhoeverOfTheApplicationSeesToFailures(String kind) {
+        send(kind, "garbled for " + kind, kind + " readable");
+        await().atMost(Duration.ofSeconds(60)).until(() -> effectsOf(kind).equals(List.of(kind + " readable")));
+        assertThat(this.app.bean(Recovered.class).failures)
+                .filteredOn(failure -> failure.startsWith(kind))
+                .singleElement()
+                .asString()
+                .contains("Deserialization");
+        assertThat(deadLetters(kind)).isEmpty();
+    }
+
+    @Test
+    void aListenerThatIsNotProtectedIsLeftAlone() {
+        send("beside", "garbled beside");
+        await().atMost(Duration.ofSeconds(60)).until(() -> this.app.bean(Recovered.class).failures.stream()
+                .anyMatch(failure -> failure.startsWith("beside")));
+        assertThat(this.app.bean(Recovered.class).failures)
+                .filteredOn(failure -> failure.startsWith("beside"))
+                .first()
+                .asString()
+                .contains(RecordDeserializationException.class.getName());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"latin", "utf8"})
+    void textIsDeadLetteredByteForByteInWhateverEncoding(String kind) {
+        sendBytes(kind, "poison", NO_TEXT, NO_TEXT);
+        awaitCaughtUp(kind);
+        assertThat(deadLetters(kind)).singleElement().satisfies(letter -> {
+            assertThat(letter.key()).isEqualTo(NO_TEXT);
+            assertThat(letter.value()).isEqualTo(NO_TEXT);
+        });
+    }
+
+    @Test
+    void whatTheListenerDoesToItsPayloadAndHeadersIsNotInTheDeadLetter() {
+        byte[] order = bytes("{\"status\":\"NEW\", \"unknown\": [1,  2]}");
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic("orders"), new String(order, StandardCharsets.UTF_8));
+        record.headers().add("message-id", bytes("1"));
+        record.headers().add("__TypeId__", bytes(Order.class.getName()));
+        record.headers().add("written", bytes("before"));
+        this.app.send(record);
+        awaitCaughtUp("orders");
+        assertThat(deadLetters("orders")).singleElement().satisfies(letter -> {
+            assertThat(letter.value()).isEqualTo(order);
+            assertThat(header(letter, "__TypeId__")).isEqualTo(Order.class.getName());
+            assertThat(header(letter, "message-id")).isEqualTo("1");
+            assertThat(header(letter, "written")).isEqualTo("before");
+            assertThat(letter.headers().lastHeader("added")).isNull();
+        });
+    }
+
+    @Test
+    void whatAnInterceptorPutInTheRecordsPlaceIsNotWhatIsDeadLettered() {
+        send("replaced", "poison");
+        awaitCaughtUp("replaced");
+        assertThat(deadLetters("replaced")).singleElement().satisfies(letter -> {
+            assertThat(letter.value()).isEqualTo(bytes("poison"));
+            assertThat(header(letter, "message-id")).isEqualTo("poison");
+        });
+    }
+
+    @Test
+    void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf() {
+        try (FailureLog log = new FailureLog(FailureLog.ALL)) {
+            this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
+            awaitCaughtUp("wide");
+            assertThat(deadLetters("wide")).hasSize(1);
+            assertThat(log.lines()).noneMatch(line -> line.contains("non-existent partition"));
+            assertThat(log.lines()).anyMatch(line -> line.contains("gave up"));
+        }
+    }
+
+    /** Payloads that know what became of them. */
+    public static class Order {
+
+        public String status;
+    }
+
+    /** Asks somebody who does not answer at first. */
+    public static class AskingDeserializer extends PickyDeserializer {
+
+        private static final AtomicInteger ASKED = new AtomicInteger();
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            String text = super.deserialize(topic, data);
+            if (text != null && text.endsWith("away") && ASKED.incrementAndGet() < 5) {
+                throw new SerializationException("no schema", new ConnectException("refused"));
+            }
+            return text;
+        }
+    }
+
+    /** What error handlers of the application were given. */
+    static class Recovered {
+
+        final List<String> failures = new CopyOnWriteArrayList<>();
+    }
+
+    /** Sees to what cannot be read by itself. */
+    private static final class Recipe implements CommonErrorHandler {
+
+        private final Recovered recovered;
+
+        Recipe(Recovered recovered) {
+            this.recovered = recovered;
+        }
+
+        @Override
+        public void handleOtherException(
+                Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
+            RecordDeserializationException unreadable = (RecordDeserializationException) thrown;
+            this.recovered.failures.add("recipe " + thrown);
+            consumer.seek(unreadable.topicPartition(), unreadable.offset() + 1);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import({Effects.class, Recovered.class, Protected.class})
+    static class Listeners {
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaListenerContainerFactory(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> handling(
+                ConsumerFactory<Object, Object> consumers, Recovered recovered) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.setCommonErrorHandler(new DefaultErrorHandler(
+                    (record, failure) -> recovered.failures.add("handled " + failure.getCause()),
+                    new FixedBackOff(10, 2)));
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> recipe(
+                ConsumerFactory<Object, Object> consumers, Recovered recovered) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.setCommonErrorHandler(new Recipe(recovered));
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> transactional(
+                ConsumerFactory<Object, Object> consumers, ProducerFactory<?, ?> producers, Recovered recovered) {
+            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
+            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.getContainerProperties()
+                    .setKafkaAwareTransactionManager(
+                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
+            factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(
+                    (record, failure) -> recovered.failures.add("transactional " + failure.getCause()),
+                    new FixedBackOff(10, 2)));
+            return factory;
+        }
+
+        /** A consumer factory that is none of Spring's. */
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> foreign(ConsumerFactory<Object, Object> consumers) {
+            Map<String, Object> configuration = new HashMap<>(consumers.getConfigurationProperties());
+            configuration.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, PickyDeserializer.class);
+            configuration.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+            return factory(new ForeignConsumers(configuration));
+        }
+
+        /** Deserializers that are objects, for whoever has this factory. */
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> given(ConsumerFactory<Object, Object> consumers) {
+            return factory(givenConsumers(consumers));
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> beside(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> given, Recovered recovered) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(given.getConsumerFactory());
+            factory.setCommonErrorHandler(new CommonErrorHandler() {
+
+                @Override
+                public void handleOtherException(
+                        Exception thrown,
+                        Consumer<?, ?> consumer,
+                        MessageListenerContainer container,
+                        boolean batchListener) {
+                    recovered.failures.add("beside " + thrown.getClass().getName());
+                    container.stop(() -> {});
+                }
+            });
+            return factory;
+        }
+
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        private static ConsumerFactory<Object, Object> givenConsumers(ConsumerFactory<Object, Object> consumers) {
+            DefaultKafkaConsumerFactory factory =
+                    new DefaultKafkaConsumerFactory(consumers.getConfigurationProperties());
+            factory.setValueDeserializer(new PickyDeserializer());
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> replacing(ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.setRecordInterceptor((record, consumer) -> {
+                ConsumerRecord<Object, Object> other = new ConsumerRecord<>(
+                        record.topic(), record.partition(), record.offset(), record.key(), "another poison");
+                other.headers().add("message-id", bytes("another"));
+                return other;
+            });
+            return factory;
+        }
+    }
+
+    private static final class ForeignConsumers implements ConsumerFactory<Object, Object> {
+
+        private final Map<String, Object> configuration;
+
+        ForeignConsumers(Map<String, Object> configuration) {
+            this.configuration = configuration;
+        }
+
+        @Override
+        public Consumer<Object, Object> createConsumer(String groupId, String prefix, String suffix) {
+            Map<String, Object> own = new HashMap<>(this.configuration);
+            own.put(ConsumerConfig.GROUP_ID_CONFIG, groupId);
+            return new KafkaConsumer<>(own);
+        }
+
+        @Override
+        public Consumer<Object, Object> createConsumer(
+                String groupId, String prefix, String suffix, Properties properties) {
+            return createConsumer(groupId, prefix, suffix);
+        }
+
+        @Override
+        public boolean isAutoCommit() {
+            return false;
+        }
+
+        @Override
+        public Map<String, Object> getConfigurationProperties() {
+            return this.configuration;
+        }
+    }
+
+    static class Protected {
+
+        private final Effects effects;
+
+        Protected(Effects effects) {
+            this.effects = effects;
+        }
+
+        private void on(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}", properties = PICKY)
+        @IdempotentListener("records")
+        void records(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true", properties = PICKY)
+        @IdempotentListener("batches")
+        void batches(List<String> payloads) {
+            payloads.forEach(this::on);
+        }
+
+        @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}", properties = PICKY)
+        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        void polls(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "keys${suffix}",
+                groupId = "keys${suffix}",
+                properties = "key.deserializer=dev.idempotency.failure.PickyDeserializer")
+        @IdempotentListener("keys")
+        void keys(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(topics = "foreign${suffix}", groupId = "foreign${suffix}", containerFactory = "foreign")
+        @IdempotentListener("foreign")
+        void foreign(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
+        @IdempotentListener("given")
+        void given(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(topics = "beside${suffix}", groupId = "beside${suffix}", containerFactory = "beside")
+        void beside(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "handled${suffix}",
+                groupId = "handled${suffix}",
+                containerFactory = "handling",
+                properties = PICKY)
+        @IdempotentListener("handled")
+        void handled(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "recipe${suffix}",
+                groupId = "recipe${suffix}",
+                containerFactory = "recipe",
+                properties = PICKY)
+        @IdempotentListener("recipe")
+        void recipe(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "transactional${suffix}",
+                groupId = "transactional${suffix}",
+                containerFactory = "transactional",
+                properties = PICKY)
+        @IdempotentListener("transactional")
+        void transactional(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "asking${suffix}",
+                groupId = "asking${suffix}",
+                properties = "value.deserializer=dev.idempotency.failure.DeadLettersAsReceivedIT$AskingDeserializer")
+        @IdempotentListener("asking")
+        void asking(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                topics = "latin${suffix}",
+                groupId = "latin${suffix}",
+                properties = {
+                    "key.deserializer.encoding=ISO-8859-1",
+                    "value.deserializer.encoding=ISO-8859-1",
+                })
+        @IdempotentListener("latin")
+        void latin(String payload) {
+            throw new IllegalStateException();
+        }
+
+        @KafkaListener(topics = "utf8${suffix}", groupId = "utf8${suffix}")
+        @IdempotentListener("utf8")
+        void utf8(String payload) {
+            throw new IllegalStateException();
+        }
+
+        @KafkaListener(
+                topics = "orders${suffix}",
+                groupId = "orders${suffix}",
+                properties = {
+                    "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
+                    "spring.json.trusted.packages=dev.idempotency.failure"
+                })
+        @IdempotentListener("orders")
+        void orders(ConsumerRecord<String, Order> record) {
+            record.value().status = "ACCEPT";
+            record.headers().lastHeader("written").value()[0] = '!';
+            record.headers().remove("message-id").add("added", bytes("by the listener"));
+            throw new IllegalStateException();
+        }
+
+        @KafkaListener(topics = "replaced${suffix}", groupId = "replaced${suffix}", containerFactory = "replacing")
+        @IdempotentListener("replaced")
+        void replaced(String payload) {
+            throw new IllegalStateException();
+        }
+
+        @KafkaListener(topics = "wide${suffix}", groupId = "wide${suffix}")
+        @IdempotentListener("wide")
+        void wide(String payload) {
+            on(payload);
+        }
+    }
+}
