@@ -18,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
 
 /** Auto-configuration for the messages that are kept. */
@@ -55,9 +56,18 @@ public final class IdempotencyInboxAutoConfiguration {
             JdbcProcessedMessageStore store,
             Dialect dialect,
             IdempotencyProperties properties,
+            ListenerInboxes listeners,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            ObjectProvider<InboxObserver> observers) {
-        return new Inbox(store, dialect, tables(properties), producerFactory::getIfUnique, observer(observers));
+            ObjectProvider<InboxObserver> observers,
+            Environment environment) {
+        return new Inbox(
+                store,
+                dialect,
+                tables(properties),
+                listeners,
+                producerFactory::getIfUnique,
+                environment.getProperty("spring.application.name"),
+                observer(observers));
     }
 
     @Bean

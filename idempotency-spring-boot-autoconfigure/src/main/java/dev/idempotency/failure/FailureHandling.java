@@ -62,7 +62,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         receive(container, consumer, outage, provided && this.settings.deadLetterEnabled());
         if (provided) {
             container.setCommonErrorHandler(
-                    new RetryingErrorHandler(recoverer(consumer, observer), this.settings, this.pauses));
+                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.settings, this.pauses));
         }
         Installation installation = new Installation(container, suspension);
         standBefore(installation);
@@ -113,12 +113,13 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
                 new OutageRollbackProcessor<>(container.getAfterRollbackProcessor(), suspension));
     }
 
-    private ConsumerAwareRecordRecoverer recoverer(String consumer, ConsumerObserver observer) {
+    private ConsumerAwareRecordRecoverer recoverer(
+            AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
         if (this.settings.deadLetterEnabled()) {
             return new DeadLetterPublisher(
                     consumer,
                     this.settings.deadLetterSuffix(),
-                    producer(consumer),
+                    producer(container, consumer),
                     this.receivedBytes.records(),
                     observer);
         }
@@ -132,9 +133,10 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         };
     }
 
-    private synchronized DeadLetterProducer producer(String consumer) {
+    private synchronized DeadLetterProducer producer(
+            AbstractMessageListenerContainer<?, ?> container, String consumer) {
+        ProducerFactory<?, ?> factory = this.producerFactory.get();
         if (this.producer == null) {
-            ProducerFactory<?, ?> factory = this.producerFactory.get();
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
@@ -143,7 +145,20 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
             }
             this.producer = new DeadLetterProducer(factory, this.applicationName);
         }
+        if (factory != null) {
+            tellWhereDeadLettersGo(consumer, BrokerConnection.of(container), BrokerConnection.of(factory));
+        }
         return this.producer;
+    }
+
+    private static void tellWhereDeadLettersGo(String consumer, BrokerConnection from, BrokerConnection to) {
+        if (to.leadsElsewhereThan(from)) {
+            logger.warn(
+                    "Consumer '{}' reads from {}; its dead letters go to {}, which is what the ProducerFactory names",
+                    consumer,
+                    from.servers(),
+                    to.servers());
+        }
     }
 
     @Override

@@ -38,7 +38,12 @@ public final class RawProducers {
         return of(applications.getConfigurationProperties(), applicationName, purpose);
     }
 
-    private static DefaultKafkaProducerFactory<byte[], byte[]> of(
+    /**
+     * The same of settings that are no factory's.
+     *
+     * @param settings the application's producer settings
+     */
+    public static DefaultKafkaProducerFactory<byte[], byte[]> of(
             Map<String, Object> settings, @Nullable String applicationName, String purpose) {
         Map<String, Object> configuration = new HashMap<>(settings);
         configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);

@@ -9,6 +9,7 @@ import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Tables;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,6 +18,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.transaction.TransactionException;
 
 /**
  * The messages that listeners with {@code inbox = true} were called with: to be looked at, and to be replayed.
@@ -39,11 +41,13 @@ public final class Inbox implements DisposableBean {
             JdbcProcessedMessageStore store,
             Dialect dialect,
             Tables tables,
+            ListenerInboxes listeners,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
+            @Nullable String applicationName,
             InboxObserver observer) {
         this.database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.store = store;
-        this.producer = new ReplayProducer(producerFactory);
+        this.producer = new ReplayProducer(listeners::connectionOf, producerFactory, applicationName);
         this.observer = observer;
     }
 
@@ -70,22 +74,63 @@ public final class Inbox implements DisposableBean {
                     "it has been processed, so that its replay would be dropped as a duplicate. Forget it on purpose to"
                             + " have it processed a second time.");
         }
-        replay(id, message, false);
+        if (!replay(message)) {
+            throw changed(id);
+        }
     }
 
     /**
      * Forgets that a message has been processed and sends it to its topic again: its effects will happen a second time.
      *
-     * @throws ReplayException if it is not there, is without its payload, or could not be sent
+     * @throws ReplayException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
      */
     public void forgetAndReplay(MessageId id) {
-        replay(id, replayable(id), true);
+        InboxMessage message = replayable(id);
+        AtomicBoolean sent = new AtomicBoolean();
+        try {
+            if (!forgetAndSend(message, sent)) {
+                throw changed(id);
+            }
+        } catch (DataAccessException | TransactionException ex) {
+            throw sent.get() ? notForgotten(id, ex) : ex;
+        }
+        tell(message, ", and forgot that it was processed");
     }
 
-    private void replay(MessageId id, InboxMessage message, boolean forget) {
-        if (!replay(message, forget)) {
-            throw refused(id, "it has changed in this moment. Look at it again.");
-        }
+    /**
+     * Sends it before the forgetting is committed: what is not sent is not forgotten. Whoever is given the record
+     * meanwhile waits for the claim.
+     */
+    private boolean forgetAndSend(InboxMessage message, AtomicBoolean sent) {
+        InboxEntry entry = message.entry();
+        return this.database.tryInNewTransaction(table -> {
+            // First, as listeners claim a message before they write it to the inbox.
+            this.store.forget(entry.id());
+            // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
+            if (!table.markReplayed(entry.id(), entry.status()) || isProcessed(entry.id())) {
+                return false;
+            }
+            try {
+                this.producer.send(message);
+            } catch (Exception ex) {
+                throw notSent(message, ex, "Nothing was forgotten.");
+            }
+            sent.set(true);
+            return true;
+        });
+    }
+
+    private static ReplayException notForgotten(MessageId id, RuntimeException failure) {
+        return new ReplayException(
+                ("Message '%s' of consumer '%s' was sent, but that it was processed could not be forgotten: it will be"
+                                + " dropped as a duplicate, unless the database has committed without an answer. Look at"
+                                + " it again.")
+                        .formatted(id.value(), id.consumer()),
+                failure);
+    }
+
+    private static ReplayException changed(MessageId id) {
+        return refused(id, "it has changed in this moment. Look at it again.");
     }
 
     /**
@@ -106,7 +151,7 @@ public final class Inbox implements DisposableBean {
                     continue;
                 }
                 try {
-                    sent += replay(message, false) ? 1 : 0;
+                    sent += replay(message) ? 1 : 0;
                 } catch (ReplayException ex) {
                     if (!ReplayProducer.isRefusal(ex)) {
                         throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
@@ -141,21 +186,19 @@ public final class Inbox implements DisposableBean {
      * Marks the message and sends it, unless somebody else did so or it came back in the meantime. In this order a crash
      * between the two leaves a message that is marked and can be replayed again.
      */
-    private boolean replay(InboxMessage message, boolean forget) {
+    private boolean replay(InboxMessage message) {
         InboxEntry entry = message.entry();
-        MessageId id = entry.id();
-        boolean marked = this.database.tryInNewTransaction(table -> {
-            if (forget) {
-                // First, as listeners claim a message before they write it to the inbox.
-                this.store.forget(id);
-            }
-            // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
-            return table.markReplayed(id, entry.status()) && !(forget && isProcessed(id));
-        });
-        if (!marked) {
+        if (!this.database.tryInNewTransaction(table -> table.markReplayed(entry.id(), entry.status()))) {
             return false;
         }
         send(message);
+        tell(message, "");
+        return true;
+    }
+
+    private void tell(InboxMessage message, String more) {
+        InboxEntry entry = message.entry();
+        MessageId id = entry.id();
         logger.info(
                 "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
                 id.value().replaceAll("\\p{Cntrl}", "?"),
@@ -163,9 +206,8 @@ public final class Inbox implements DisposableBean {
                 entry.record(),
                 entry.status(),
                 entry.attempts(),
-                forget ? ", and forgot that it was processed" : "");
+                more);
         this.observer.replayed(id);
-        return true;
     }
 
     private boolean isProcessed(MessageId id) {
@@ -173,23 +215,28 @@ public final class Inbox implements DisposableBean {
     }
 
     private void send(InboxMessage message) {
-        MessageId id = message.entry().id();
         try {
             this.producer.send(message);
         } catch (Exception ex) {
-            takeBack(id, ex);
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            throw new ReplayException(
-                    "Message '%s' of consumer '%s' could not be sent to %s: %s. It can be replayed again."
-                            .formatted(
-                                    id.value(),
-                                    id.consumer(),
-                                    message.entry().record().topic(),
-                                    NestedExceptionUtils.getMostSpecificCause(ex)),
-                    ex);
+            takeBack(message.entry().id(), ex);
+            throw notSent(message, ex, "It can be replayed again.");
         }
+    }
+
+    private static ReplayException notSent(InboxMessage message, Exception failure, String whatHolds) {
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        MessageId id = message.entry().id();
+        return new ReplayException(
+                "Message '%s' of consumer '%s' could not be sent to %s: %s. %s"
+                        .formatted(
+                                id.value(),
+                                id.consumer(),
+                                message.entry().record().topic(),
+                                NestedExceptionUtils.getMostSpecificCause(failure),
+                                whatHolds),
+                failure);
     }
 
     private void takeBack(MessageId id, Exception failure) {

@@ -1,11 +1,14 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.Tables;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -15,6 +18,7 @@ public final class ListenerInboxes {
 
     private final InboxSettings settings;
     private final ReceivedBytes receivedBytes;
+    private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
     private final Function<MessageKeeping, InboxRecorder> recorders;
     private final Runnable whenUsed;
 
@@ -49,11 +53,18 @@ public final class ListenerInboxes {
         return ReceivedBytes.refusal(container);
     }
 
-    /** Opens the inbox for the listeners of a container that has not been started. */
-    public InboxRecorder open(AbstractMessageListenerContainer<?, ?> container) {
+    /** Opens the inbox for a consumer's listeners of a container that has not been started. */
+    public InboxRecorder open(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+        this.connections.put(consumer, BrokerConnection.of(container));
         this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
         return this.recorders.apply(new MessageKeeping(this.receivedBytes.records(), this.settings, retries));
+    }
+
+    /** Where a consumer reads from, or {@code null} if it is none of this application's. */
+    @Nullable
+    BrokerConnection connectionOf(String consumer) {
+        return this.connections.get(consumer);
     }
 }

@@ -1,15 +1,19 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.RawProducers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.ApiException;
@@ -17,8 +21,6 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
 
@@ -35,18 +37,30 @@ final class ReplayProducer implements AutoCloseable {
             Set.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
     private static final int SEND_TIMEOUT_SECONDS = 25;
 
+    private final Function<String, @Nullable BrokerConnection> listeners;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
-    private @Nullable DefaultKafkaProducerFactory<byte[], byte[]> producers;
-    private @Nullable KafkaTemplate<byte[], byte[]> template;
+    private final @Nullable String applicationName;
+    private final Map<Map<String, Object>, ReplayChannel> channels = new HashMap<>();
 
-    ReplayProducer(Supplier<@Nullable ProducerFactory<?, ?>> producerFactory) {
+    /**
+     * {@code listeners} knows where a consumer reads from; {@code null} for a consumer of somebody else, whose messages go
+     * where the application's producers send to.
+     */
+    ReplayProducer(
+            Function<String, @Nullable BrokerConnection> listeners,
+            Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
+            @Nullable String applicationName) {
+        this.listeners = listeners;
         this.producerFactory = producerFactory;
+        this.applicationName = applicationName;
     }
 
-    /** Sends the message, and returns when the broker has it. */
+    /** Sends the message to the brokers that its listener reads from, and returns when they have it. */
     void send(InboxMessage message) throws ExecutionException, TimeoutException, InterruptedException {
         RecordCoordinates record = message.entry().record();
-        template()
+        ReplayChannel channel = channel(message.entry().id().consumer());
+        channel.requirePartition(record.topic(), record.partition());
+        channel.template()
                 .send(new ProducerRecord<>(
                         record.topic(), record.partition(), message.key(), message.payload(), headers(message)))
                 .get(SEND_TIMEOUT_SECONDS, TimeUnit.SECONDS);
@@ -87,26 +101,24 @@ final class ReplayProducer implements AutoCloseable {
         return headers;
     }
 
-    private synchronized KafkaTemplate<byte[], byte[]> template() {
-        if (this.template == null) {
-            ProducerFactory<?, ?> factory = this.producerFactory.get();
-            if (factory == null) {
-                throw new IllegalStateException("A replay needs a ProducerFactory, but there is none, or there are"
-                        + " several and none is @Primary");
-            }
-            this.producers = RawProducers.like(factory, null, "replays");
-            this.template = new KafkaTemplate<>(this.producers);
+    private synchronized ReplayChannel channel(String consumer) {
+        BrokerConnection listener = this.listeners.apply(consumer);
+        ProducerFactory<?, ?> factory = this.producerFactory.get();
+        if (factory == null && listener == null) {
+            throw new IllegalStateException("A replay needs a ProducerFactory, but there is none, or there are"
+                    + " several and none is @Primary");
         }
-        return this.template;
+        Map<String, Object> settings = (factory != null) ? factory.getConfigurationProperties() : Map.of();
+        boolean elsewhere =
+                listener != null && (factory == null || listener.leadsElsewhereThan(BrokerConnection.of(factory)));
+        return this.channels.computeIfAbsent(
+                elsewhere ? listener.in(settings) : settings,
+                configuration -> new ReplayChannel(RawProducers.of(configuration, this.applicationName, "replays")));
     }
 
     @Override
     public synchronized void close() {
-        if (this.template != null) {
-            this.template.destroy();
-        }
-        if (this.producers != null) {
-            this.producers.destroy();
-        }
+        this.channels.values().forEach(ReplayChannel::close);
+        this.channels.clear();
     }
 }

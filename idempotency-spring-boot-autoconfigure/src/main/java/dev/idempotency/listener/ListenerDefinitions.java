@@ -118,7 +118,7 @@ public final class ListenerDefinitions {
             faults.addAll(PollTransactions.faultsOf(method, targetClass, element, attribute, container));
         }
         boolean targetSeen = faults.collect(false, () -> TargetCallAdvisor.standBehind(bean, method));
-        InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, container));
+        InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, consumer, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
         ProtectedListener defined = new ProtectedListener(
@@ -170,7 +170,8 @@ public final class ListenerDefinitions {
                         .equals(method));
     }
 
-    private InboxRecorder inbox(IdempotentListener annotation, AbstractMessageListenerContainer<?, ?> container) {
+    private InboxRecorder inbox(
+            IdempotentListener annotation, String consumer, AbstractMessageListenerContainer<?, ?> container) {
         ListenerInboxes inboxes = this.defaults.inboxes();
         boolean wanted = annotation.inbox() || (inboxes != null && inboxes.forAll());
         if (!wanted) {
@@ -190,7 +191,7 @@ public final class ListenerDefinitions {
                     refusal + ".",
                     "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
         }
-        return inboxes.open(container);
+        return inboxes.open(consumer, container);
     }
 
     /** Once a consumer, though it may have several containers: one for each retry topic. */

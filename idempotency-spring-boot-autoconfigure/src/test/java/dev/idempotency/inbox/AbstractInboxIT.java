@@ -11,6 +11,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.observe.InboxObservers;
+import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.received.ReceivedRecords;
 import dev.idempotency.store.Claim;
 import dev.idempotency.store.Dialect;
@@ -109,7 +110,15 @@ abstract class AbstractInboxIT {
                 new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this.classifier,
                 observer);
-        this.inbox = new Inbox(this.store, dialect, tables, () -> null, observer);
+        ListenerInboxes listeners = new ListenerInboxes(
+                this.store,
+                dialect,
+                tables,
+                new InboxSettings(false, 100_000, List.of()),
+                new ReceivedBytes(),
+                this.classifier,
+                observer);
+        this.inbox = new Inbox(this.store, dialect, tables, listeners, () -> null, null, observer);
         this.forgettable = new ForgettableInbox(this.dataSource, dialect, tables);
     }
 

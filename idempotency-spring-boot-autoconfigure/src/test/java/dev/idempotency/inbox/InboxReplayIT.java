@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.store.Claim;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,14 +29,16 @@ import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 @ExtendWith(OutputCaptureExtension.class)
 class InboxReplayIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "letters", "stubborn", "origin", "nacked");
+        createTopics(1, "letters", "stubborn", "origin", "nacked", "left", "others");
         createTopics(3, "spread");
         start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
     }
@@ -142,6 +147,46 @@ class InboxReplayIT extends SharedApplicationTest {
         assertThat(entry("large", "1").attempts()).isOne();
         assertThat(entry("large", "1").lastError()).contains("RecordTooLargeException");
         assertThat(output).doesNotContain("secret-payload", "115, 101, 99, 114, 101, 116", "7365637265742d");
+    }
+
+    private void insert(String consumer, String id, InboxStatus status, String topic, int partition, byte[] payload) {
+        this.app.jdbc().update("""
+                        insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                            record_offset, record_headers, payload, payload_size, attempts)
+                        values (?, ?, ?, ?, ?, 0, '', ?, ?, 1)
+                        """, consumer, id, status.toString(), topic, partition, payload, payload.length);
+    }
+
+    @Test
+    void whatCouldNotBeSentIsNotForgotten() {
+        MessageId id = new MessageId("kept", "1");
+        insert("kept", "1", InboxStatus.PROCESSED, topic("origin"), 0, new byte[2_000_000]);
+        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
+                .executeWithoutResult(
+                        status -> store.claim(List.of(new Claim(id, new RecordCoordinates(topic("origin"), 0, 0)))));
+        Inbox inbox = this.app.bean(Inbox.class);
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> inbox.forgetAndReplay(id))
+                .withMessageContaining("could not be sent to " + topic("origin"))
+                .withMessageContaining("Nothing was forgotten");
+        assertThat(store.find(List.of(id))).containsKey(id);
+        assertThat(entry("kept", "1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("kept", "1").replays()).isZero();
+    }
+
+    @Test
+    void aMessageWhoseTopicOrPartitionIsGoneDoesNotKeepOthersFromBeingReplayed() {
+        byte[] payload = "x".getBytes(StandardCharsets.UTF_8);
+        insert("gone", "partition", InboxStatus.FAILED, topic("left"), 7, payload);
+        insert("gone", "topic", InboxStatus.FAILED, topic("gone"), 0, payload);
+        insert("gone", "here", InboxStatus.FAILED, topic("others"), 0, payload);
+        insert("gone", "there", InboxStatus.FAILED, topic("left"), 0, payload);
+        assertThat(this.app.bean(Inbox.class).replayFailed("gone")).isEqualTo(new Replays(2, 2, 0));
+        assertThat(TopicContents.values(topic("left"))).containsExactly("x");
+        assertThat(entry("gone", "partition").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(entry("gone", "partition").lastError()).contains("no longer a partition 7 of topic");
+        assertThat(entry("gone", "topic").lastError()).contains("no longer a topic");
     }
 
     @Import(Effects.class)

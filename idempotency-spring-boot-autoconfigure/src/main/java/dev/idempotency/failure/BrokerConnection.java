@@ -1,0 +1,107 @@
+package dev.idempotency.failure;
+
+import java.lang.reflect.Field;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.common.config.SecurityConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * How clients get to their brokers: the servers, and what these ask of a client.
+ *
+ * @param settings those of a client's settings that this is made of
+ */
+public record BrokerConnection(Map<String, Object> settings) {
+
+    /** Spring Boot's bundles are objects among the settings. */
+    private static final Set<String> NAMES = Set.of(
+            CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG,
+            CommonClientConfigs.SECURITY_PROTOCOL_CONFIG,
+            CommonClientConfigs.CLIENT_DNS_LOOKUP_CONFIG,
+            SecurityConfig.SECURITY_PROVIDERS_CONFIG,
+            SslBundle.class.getName());
+
+    private static final Set<String> PREFIXES = Set.of("ssl.", "sasl.");
+
+    public BrokerConnection {
+        settings = Map.copyOf(settings);
+    }
+
+    /** That of the application's producers. */
+    public static BrokerConnection of(ProducerFactory<?, ?> producers) {
+        return ofClient(producers.getConfigurationProperties());
+    }
+
+    /** That of a container's consumers. */
+    public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
+        Field field = ReflectionUtils.findField(AbstractMessageListenerContainer.class, "consumerFactory");
+        if (field == null) {
+            return new BrokerConnection(Map.of());
+        }
+        ReflectionUtils.makeAccessible(field);
+        Map<String, Object> configuration = new HashMap<>();
+        if (ReflectionUtils.getField(field, container) instanceof ConsumerFactory<?, ?> consumers) {
+            configuration.putAll(consumers.getConfigurationProperties());
+        }
+        Properties own = container.getContainerProperties().getKafkaConsumerProperties();
+        own.stringPropertyNames().forEach(name -> configuration.put(name, own.getProperty(name)));
+        own.forEach((name, value) -> configuration.put(String.valueOf(name), value));
+        return ofClient(configuration);
+    }
+
+    private static BrokerConnection ofClient(Map<String, Object> configuration) {
+        Map<String, Object> settings = new HashMap<>();
+        configuration.forEach((name, value) -> {
+            if (value != null && belongs(name)) {
+                settings.put(name, value);
+            }
+        });
+        return new BrokerConnection(settings);
+    }
+
+    private static boolean belongs(String name) {
+        return NAMES.contains(name) || PREFIXES.stream().anyMatch(name::startsWith);
+    }
+
+    /** Whether it names servers, none of which the other one names. */
+    public boolean leadsElsewhereThan(BrokerConnection other) {
+        return !servers().isEmpty() && !other.servers().isEmpty() && Collections.disjoint(servers(), other.servers());
+    }
+
+    /** The settings of a client with this connection in the place of its own. */
+    public Map<String, Object> in(Map<String, Object> client) {
+        Map<String, Object> configuration = new HashMap<>(client);
+        configuration.keySet().removeIf(BrokerConnection::belongs);
+        configuration.putAll(this.settings);
+        return configuration;
+    }
+
+    /** The servers that are named. */
+    public Set<String> servers() {
+        return named(this.settings.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG));
+    }
+
+    private static Set<String> named(@Nullable Object servers) {
+        Set<String> names = new TreeSet<>();
+        Stream<?> parts = (servers instanceof Collection<?> several)
+                ? several.stream()
+                : (servers != null) ? Arrays.stream(servers.toString().split(",")) : Stream.empty();
+        parts.map(part -> part.toString().strip())
+                .filter(part -> !part.isEmpty())
+                .forEach(names::add);
+        return names;
+    }
+}
