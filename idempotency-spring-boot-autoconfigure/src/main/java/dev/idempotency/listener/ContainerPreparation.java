@@ -91,7 +91,7 @@ public final class ContainerPreparation {
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
-            return new BatchDeliveryListener(delegate, endpoint, filterOf(filtering));
+            return new BatchDeliveryListener(delegate, endpoint, new ReadableRecordFilter(filterOf(filtering)));
         }
         if (listener instanceof BatchMessageListener batch) {
             return new BatchDeliveryListener(batch, endpoint, null);

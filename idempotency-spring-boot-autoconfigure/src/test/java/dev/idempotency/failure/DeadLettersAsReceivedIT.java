@@ -64,7 +64,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(1, "records", "batches", "polls", "keys", "latin", "utf8", "orders", "foreign", "given");
-        createTopics(1, "beside", "handled", "transactional", "recipe", "asking", "replaced");
+        createTopics(1, "beside", "handled", "transactional", "recipe", "asking", "replaced", "filtered");
         createTopics(3, "wide");
         start(
                 Listeners.class,
@@ -103,7 +103,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches", "polls", "foreign", "given"})
+    @ValueSource(strings = {"records", "batches", "polls", "foreign", "given", "filtered"})
     void whatCannotBeReadIsDeadLetteredByteForByteAndTheOthersAreApplied(String kind) {
         send(kind, "one of " + kind);
         sendBytes(kind, "unreadable", NO_TEXT, bytes("garbled \u00e4"));
@@ -351,6 +351,14 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
             return factory;
         }
 
+        /** Does without tombstones. */
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> filtering(ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
+            factory.setRecordFilterStrategy(record -> record.value() == null);
+            return factory;
+        }
+
         /** A consumer factory that is none of Spring's. */
         @Bean
         ConcurrentKafkaListenerContainerFactory<Object, Object> foreign(ConsumerFactory<Object, Object> consumers) {
@@ -461,6 +469,17 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
         @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true", properties = PICKY)
         @IdempotentListener("batches")
         void batches(List<String> payloads) {
+            payloads.forEach(this::on);
+        }
+
+        @KafkaListener(
+                topics = "filtered${suffix}",
+                groupId = "filtered${suffix}",
+                batch = "true",
+                containerFactory = "filtering",
+                properties = PICKY)
+        @IdempotentListener("filtered")
+        void filtered(List<String> payloads) {
             payloads.forEach(this::on);
         }
 
