@@ -109,7 +109,7 @@ final class PollFailures {
     private void handle(
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         ConsumerRecord<?, ?> record = recordOf(unreadable);
-        if (isOfAnother(unreadable) || !this.suspension.isMessagesFault(unreadable)) {
+        if (isOfAnother(unreadable) || !this.suspension.isMessagesFault(unreadable, record)) {
             this.suspension.suspend(unreadable, record, 1, container);
             return;
         }
