@@ -43,6 +43,11 @@ public interface Dialect {
     /**
      * The statement that deletes messages processed longer than the request's age before their consumer's last one.
      * A last one in the future, by a clock that was wrong once, counts as being of now.
+     *
+     * <p>A consumer that comes back after a pause longer than the age, during which it may have been down, has forgotten
+     * nothing: while that much time before its last message leads into the pause, it is counted from the last message
+     * before the pause instead. Up to {@link ForgetRequest#PAUSES} pauses in a row are passed over in this way, so that a
+     * consumer whose messages are always that far apart does not keep them for ever.
      */
     ForgetStatement forgetExpiredIn(String table);
 
@@ -71,6 +76,27 @@ public interface Dialect {
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {
         return "current_timestamp";
+    }
+
+    /**
+     * The expression for a time of the tables as seconds since the epoch, with their fractions: so it is read as the
+     * instant that it is, whatever the time zones of session and JVM.
+     */
+    default String secondsOf(String time) {
+        return "extract(epoch from " + time + ")";
+    }
+
+    /** The expression for the present as {@link #secondsOf} gives a time. */
+    default String secondsOfNow() {
+        return secondsOf(now());
+    }
+
+    /**
+     * The expression for a time that is given by its one parameter: seconds since the epoch, with their fractions. Fit to
+     * be compared with the times of the tables through their index.
+     */
+    default String timeOfSeconds() {
+        return "timestamp with time zone '1970-01-01 00:00:00+00:00' + cast(? as decimal(20, 6)) * interval '1' second";
     }
 
     /** The end of a query that leaves so many rows out and returns so many of the next. */

@@ -14,7 +14,16 @@ import java.time.Instant;
  */
 public record ForgetRequest(String consumer, Duration age, Instant from, int limit) {
 
+    /** How many pauses in a row, each longer than the age, a consumer may make without forgetting what came before. */
+    public static final int PAUSES = 3;
+
+    /** Databases cannot tell times that lie too far back, and no row is older. */
+    private static final Duration LONGEST_AGE = Duration.ofDays(36_500);
+
     public ForgetRequest {
+        if (age.compareTo(LONGEST_AGE) > 0) {
+            age = LONGEST_AGE;
+        }
         if (age.isNegative() || age.isZero()) {
             throw new IllegalArgumentException("The age of what is forgotten must be positive, but is " + age);
         }

@@ -14,16 +14,6 @@ final class H2Dialect implements Dialect {
             values (?, ?, ?, ?, ?)
             """;
 
-    private static final String EXPIRED_BEFORE = """
-            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp)
-                - cast(? as bigint) * interval '1' second
-            """;
-
-    private static final String ABANDONED_BEFORE = """
-            (select max(processed_at) + interval '0.000001' second from %s where consumer_id = ?
-                having max(processed_at) < current_timestamp - cast(? as bigint) * interval '1' second)
-            """;
-
     private static final String ROW_ESTIMATE = """
             select row_count_estimate
             from information_schema.tables
@@ -80,12 +70,12 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ForgetStatement forgetExpiredIn(String table) {
-        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table), LIMIT);
+        return new SelectThenDelete(table, this, ForgetCutoff.ofExpired(table, this), LIMIT);
     }
 
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
-        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table), LIMIT);
+        return new SelectThenDelete(table, this, ForgetCutoff.ofAbandoned(table, this), LIMIT);
     }
 
     @Override

@@ -18,15 +18,6 @@ final class MySqlDialect implements Dialect {
             values (?, ?, ?, ?, ?)
             """;
 
-    private static final String EXPIRED_BEFORE = """
-            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp(6)) - interval ? second
-            """;
-
-    private static final String ABANDONED_BEFORE = """
-            (select max(processed_at) + interval 1 microsecond from %s where consumer_id = ?
-                having max(processed_at) < current_timestamp(6) - interval ? second)
-            """;
-
     private static final String ROW_ESTIMATE = """
             select table_rows
             from information_schema.tables
@@ -70,12 +61,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public ForgetStatement forgetExpiredIn(String table) {
-        return new SelectThenDelete(table, EXPIRED_BEFORE.formatted(table), "limit ?");
+        return new SelectThenDelete(table, this, ForgetCutoff.ofExpired(table, this), "limit ?");
     }
 
     @Override
     public ForgetStatement forgetAbandonedIn(String table) {
-        return new SelectThenDelete(table, ABANDONED_BEFORE.formatted(table), "limit ?");
+        return new SelectThenDelete(table, this, ForgetCutoff.ofAbandoned(table, this), "limit ?");
     }
 
     @Override
@@ -86,6 +77,24 @@ final class MySqlDialect implements Dialect {
     @Override
     public String now() {
         return "current_timestamp(6)";
+    }
+
+    /** Of a column this is what is stored; other functions go by the local time of the session. */
+    @Override
+    public String secondsOf(String time) {
+        return "unix_timestamp(" + time + ")";
+    }
+
+    /** The present has a local time that may have been an hour ago, too. */
+    @Override
+    public String secondsOfNow() {
+        return "unix_timestamp() + microsecond(" + now() + ") * 0.000001";
+    }
+
+    /** Within what the columns can hold: beyond that there is no time. */
+    @Override
+    public String timeOfSeconds() {
+        return "from_unixtime(least(greatest(?, 1), 2147483647))";
     }
 
     @Override

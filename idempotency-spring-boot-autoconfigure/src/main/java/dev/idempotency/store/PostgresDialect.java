@@ -33,14 +33,48 @@ final class PostgresDialect implements Dialect {
             returning message_id
             """;
 
+    /** Each row of {@code held} but the last was found to lie in a pause, before which the next one begins to count. */
     private static final String EXPIRED_BEFORE = """
-            least((select max(processed_at) from %s where consumer_id = ?), current_timestamp)
-                - ? * interval '1 second'
+            request (consumer_id, age, begin) as materialized (
+                select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
+            ), held (instant, pauses) as (
+                select least(
+                        (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
+                        current_timestamp) - request.age, 0
+                from request
+                union all
+                select before.last - request.age, held.pauses + 1
+                from held
+                cross join request
+                cross join lateral (
+                    select max(processed_at) as last
+                    from %1$s
+                    where consumer_id = request.consumer_id
+                        and processed_at >= request.begin and processed_at < held.instant
+                ) as before
+                cross join lateral (
+                    select min(processed_at) as first
+                    from %1$s
+                    where consumer_id = request.consumer_id and processed_at >= held.instant
+                ) as after
+                where held.pauses < %2$d and after.first - before.last > request.age
+            ), cutoff as materialized (
+                select min(instant) as instant from held
+            )
             """;
 
     private static final String ABANDONED_BEFORE = """
-            (select max(processed_at) + interval '1 microsecond' from %s where consumer_id = ?
-                having max(processed_at) < current_timestamp - ? * interval '1 second')
+            request (consumer_id, age, begin) as materialized (
+                select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
+            ), latest (instant) as (
+                select (select max(processed_at) from %s where consumer_id = request.consumer_id)
+                from request
+            ), cutoff as materialized (
+                select latest.instant + interval '1 microsecond' as instant
+                from latest
+                cross join request
+                where latest.instant < current_timestamp - request.age
+            )
             """;
 
     /** The higher of what the last analysis counted and what has come and gone since the server's start. */
@@ -154,7 +188,7 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public PostgresForgetStatement forgetExpiredIn(String table) {
-        return new PostgresForgetStatement(table, EXPIRED_BEFORE.formatted(table));
+        return new PostgresForgetStatement(table, EXPIRED_BEFORE.formatted(table, ForgetRequest.PAUSES));
     }
 
     @Override

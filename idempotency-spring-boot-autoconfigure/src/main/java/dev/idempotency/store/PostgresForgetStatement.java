@@ -1,10 +1,11 @@
 package dev.idempotency.store;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
+import java.sql.Statement;
 
 /** PostgreSQL: finds, locks and deletes in one statement. */
 final class PostgresForgetStatement implements ForgetStatement {
@@ -14,14 +15,13 @@ final class PostgresForgetStatement implements ForgetStatement {
     // in one partition only. The concatenation keeps the planner from going through the index again, as it would for a
     // consumer that its statistics do not know, and from comparing every row with every place.
     private static final String FORGET = """
-            with cutoff as materialized (
-                select %2$s as instant
-            ), forgotten as (
+            with recursive %2$s, forgotten as (
                 delete from %1$s
                 where ctid = any (array(
                     select ctid
                     from %1$s
-                    where consumer_id = ? and processed_at >= ? and processed_at < (select instant from cutoff)
+                    where consumer_id = ? and processed_at >= to_timestamp(?)
+                        and processed_at < (select instant from cutoff)
                     order by processed_at
                     limit ?
                     for update skip locked
@@ -29,12 +29,21 @@ final class PostgresForgetStatement implements ForgetStatement {
                 and consumer_id || '' = ? and processed_at < (select instant from cutoff)
                 returning processed_at
             )
-            select count(*), max(processed_at) from forgotten
+            select count(*), extract(epoch from max(processed_at)) from forgotten
             """;
+
+    /**
+     * For this transaction alone. The planner does not know how many rows stand before the cutoff, takes them for few, and
+     * would gather and sort all of them, where the index has the oldest ones in order.
+     */
+    static final String IN_ORDER_OF_THE_INDEX = "set local enable_bitmapscan = off";
 
     private final String sql;
 
-    /** {@code cutoff} is an expression with two parameters: the consumer, and the age in seconds. */
+    /**
+     * {@code cutoff} is the query with that name for an instant. It has three parameters: the consumer, the age in seconds
+     * and where to begin.
+     */
     PostgresForgetStatement(String table, String cutoff) {
         this.sql = FORGET.formatted(table, cutoff);
     }
@@ -45,13 +54,16 @@ final class PostgresForgetStatement implements ForgetStatement {
 
     @Override
     public Forgotten execute(Connection connection, ForgetRequest request, int timeoutSeconds) throws SQLException {
+        try (Statement planner = connection.createStatement()) {
+            planner.execute(IN_ORDER_OF_THE_INDEX);
+        }
         try (PreparedStatement statement = connection.prepareStatement(this.sql)) {
             statement.setQueryTimeout(timeoutSeconds);
             bind(statement, request);
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
-                Timestamp upTo = row.getTimestamp(2);
-                return new Forgotten(row.getInt(1), (upTo != null) ? upTo.toInstant() : request.from());
+                BigDecimal upTo = row.getBigDecimal(2);
+                return new Forgotten(row.getInt(1), (upTo != null) ? Seconds.toInstant(upTo) : request.from());
             }
         }
     }
@@ -59,9 +71,10 @@ final class PostgresForgetStatement implements ForgetStatement {
     static void bind(PreparedStatement statement, ForgetRequest request) throws SQLException {
         statement.setString(1, request.consumer());
         statement.setLong(2, request.age().toSeconds());
-        statement.setString(3, request.consumer());
-        statement.setTimestamp(4, Timestamp.from(request.from()));
-        statement.setInt(5, request.limit());
-        statement.setString(6, request.consumer());
+        statement.setBigDecimal(3, Seconds.of(request.from()));
+        statement.setString(4, request.consumer());
+        statement.setBigDecimal(5, Seconds.of(request.from()));
+        statement.setInt(6, request.limit());
+        statement.setString(7, request.consumer());
     }
 }

@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,9 +14,9 @@ final class SelectThenDelete implements ForgetStatement {
     private static final int IDS_PER_DELETE = 500;
 
     private static final String SELECT = """
-            select message_id, processed_at
+            select message_id, %s
             from %s
-            where consumer_id = ? and processed_at >= ? and processed_at < %s
+            where consumer_id = ? and processed_at >= %s and processed_at < %s
             order by processed_at
             %s
             for update skip locked
@@ -26,21 +25,25 @@ final class SelectThenDelete implements ForgetStatement {
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id in (%s)";
 
     private final String table;
+    private final ForgetCutoff cutoff;
     private final String select;
 
-    /**
-     * {@code cutoff} is an expression with two parameters, the consumer and the age in seconds; {@code limit} is the clause
-     * with one, the number of rows.
-     */
-    SelectThenDelete(String table, String cutoff, String limit) {
+    /** {@code limit} is the clause with one parameter, the number of rows. */
+    SelectThenDelete(String table, Dialect dialect, ForgetCutoff cutoff, String limit) {
         this.table = table;
-        this.select = SELECT.formatted(table, cutoff, limit);
+        this.cutoff = cutoff;
+        String time = dialect.timeOfSeconds();
+        this.select = SELECT.formatted(dialect.secondsOf("processed_at"), table, time, time, limit);
     }
 
     @Override
     public Forgotten execute(Connection connection, ForgetRequest request, int timeoutSeconds) throws SQLException {
+        Instant before = this.cutoff.of(connection, request, timeoutSeconds);
+        if (before == null || !before.isAfter(request.from())) {
+            return new Forgotten(0, request.from());
+        }
         List<String> ids = new ArrayList<>();
-        Instant upTo = lock(connection, request, timeoutSeconds, ids);
+        Instant upTo = lock(connection, request, before, timeoutSeconds, ids);
         int rows = 0;
         for (int from = 0; from < ids.size(); from += IDS_PER_DELETE) {
             List<String> some = ids.subList(from, Math.min(from + IDS_PER_DELETE, ids.size()));
@@ -49,20 +52,20 @@ final class SelectThenDelete implements ForgetStatement {
         return new Forgotten(rows, upTo);
     }
 
-    private Instant lock(Connection connection, ForgetRequest request, int timeoutSeconds, List<String> ids)
+    private Instant lock(
+            Connection connection, ForgetRequest request, Instant before, int timeoutSeconds, List<String> ids)
             throws SQLException {
         Instant upTo = request.from();
         try (PreparedStatement statement = connection.prepareStatement(this.select)) {
             statement.setQueryTimeout(timeoutSeconds);
             statement.setString(1, request.consumer());
-            statement.setTimestamp(2, Timestamp.from(request.from()));
-            statement.setString(3, request.consumer());
-            statement.setLong(4, request.age().toSeconds());
-            statement.setInt(5, request.limit());
+            statement.setBigDecimal(2, Seconds.of(request.from()));
+            statement.setBigDecimal(3, Seconds.of(before));
+            statement.setInt(4, request.limit());
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
                     ids.add(rows.getString(1));
-                    upTo = rows.getTimestamp(2).toInstant();
+                    upTo = Seconds.toInstant(rows.getBigDecimal(2));
                 }
             }
         }

@@ -10,9 +10,11 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,7 @@ class CleanupIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final String topic = TestKafka.createTopic("cleanup", 1);
+    private final String returningTopic = TestKafka.createTopic("returning", 2);
     private final String group = TestKafka.uniqueName("group");
     private final TestDatabase database = TestPostgres.createDatabase();
     private TestApplication app;
@@ -71,6 +74,7 @@ class CleanupIT {
         awaitCaughtUp();
         refuseDeletes();
         given("ordinary", "cannot-go", 8);
+        given("ordinary", "stays-meanwhile", 5);
         long failures = status().failures();
         await().atMost(PATIENCE).until(() -> status().failures() >= failures + 3);
         this.app.send(this.topic, "meanwhile", "processed as ever");
@@ -95,7 +99,31 @@ class CleanupIT {
         this.database.comeBack();
         await().atMost(PATIENCE).until(() -> status().keepsUp());
         given("ordinary", "after-the-outage", 8);
+        given("ordinary", "stays-after-the-outage", 5);
         awaitRemoved("after-the-outage");
+    }
+
+    @Test
+    void onItsReturnFromADowntimeLongerThanItsRetentionAConsumerStillRecognisesWhatItHadProcessed() {
+        given("returning", "before-the-downtime", 20);
+        given("returning", "last-before-the-downtime", 15);
+        returning(0, "new", "new");
+        this.app.awaitCaughtUp(this.group + "-returning", this.returningTopic);
+        long runs = status().runs();
+        await().atMost(PATIENCE).until(() -> status().runs() >= runs + 2);
+        returning(1, "before-the-downtime", "applied twice");
+        returning(1, "newer", "newer");
+        this.app.awaitCaughtUp(this.group + "-returning", this.returningTopic);
+        assertThat(this.app.bean(Effects.class).counts())
+                .containsEntry("new", 1)
+                .containsEntry("newer", 1)
+                .doesNotContainKey("applied twice");
+    }
+
+    private void returning(int partition, String id, String payload) {
+        ProducerRecord<Object, Object> record = new ProducerRecord<>(this.returningTopic, partition, null, payload);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        this.app.send(record);
     }
 
     @Test
@@ -120,6 +148,7 @@ class CleanupIT {
         List<String> all = Stream.concat(
                         Stream.of(
                                 "topic=" + this.topic,
+                                "returning-topic=" + this.returningTopic,
                                 "group=" + this.group,
                                 "spring.datasource.hikari.connection-timeout=1000",
                                 "idempotency.cleanup.initial-delay=0s",
@@ -177,6 +206,12 @@ class CleanupIT {
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener("ordinary")
         void ordinary(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaListener(topics = "${returning-topic}", groupId = "${group}-returning")
+        @IdempotentListener("returning")
+        void returning(String payload) {
             this.effects.happen(payload);
         }
 

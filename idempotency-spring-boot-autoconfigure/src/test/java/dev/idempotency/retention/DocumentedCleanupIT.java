@@ -39,10 +39,13 @@ class DocumentedCleanupIT {
                     .contains("idempotency_processed_cleanup", "Tid Scan")
                     .doesNotContain("Seq Scan on idempotency_processed");
             // Older than 7 days; for billing, than 30.
-            assertThat(jdbc.update(command)).isEqualTo(3 + 10_000);
+            assertThat(jdbc.update(command)).isEqualTo(3 + 3 + 10_000);
             assertThat(remaining(jdbc, "mailing")).containsExactly("mailing-6", "mailing-0");
             assertThat(remaining(jdbc, "billing")).containsExactly("billing-29", "billing-8", "billing-0");
             assertThat(remaining(jdbc, "down")).containsExactly("down-46", "down-40");
+            // Back after pauses longer than 7 days, of which three in a row are passed over.
+            assertThat(remaining(jdbc, "back")).containsExactly("back-46", "back-40", "back-20", "back-1");
+            assertThat(remaining(jdbc, "rare")).containsExactly("rare-60", "rare-40", "rare-20", "rare-0");
             assertThat(jdbc.update(command)).isEqualTo(10_000);
         }
     }
@@ -107,7 +110,18 @@ class DocumentedCleanupIT {
                 "billing-8",
                 "billing-0",
                 "down-46",
-                "down-40")) {
+                "down-40",
+                "back-48",
+                "back-46",
+                "back-40",
+                "back-20",
+                "back-1",
+                "rare-90",
+                "rare-80",
+                "rare-60",
+                "rare-40",
+                "rare-20",
+                "rare-0")) {
             String[] parts = row.split("-");
             jdbc.update(
                     insert + "values (?, ?, current_timestamp - ? * interval '1 day', 'topic', 0, 0)",

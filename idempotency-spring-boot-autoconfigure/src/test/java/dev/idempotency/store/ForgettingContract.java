@@ -69,8 +69,51 @@ abstract class ForgettingContract {
     }
 
     @Test
+    void onItsReturnFromALongDowntimeAConsumerStillKnowsWhatItHadProcessedBefore() {
+        given("billing", "long-before", daysAgo(48));
+        given("billing", "before", daysAgo(46));
+        given("billing", "last-before", daysAgo(40));
+        given("billing", "first-after", daysAgo(6.9));
+        given("billing", "last", daysAgo(0));
+        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(1);
+        assertThat(ids("billing")).containsExactly("before", "last-before", "first-after", "last");
+    }
+
+    @Test
+    void whatADowntimeHasKeptIsForgottenWhenTheConsumerHasBeenBackForItsRetention() {
+        given("billing", "before", daysAgo(46));
+        given("billing", "last-before", daysAgo(40));
+        given("billing", "first-after", daysAgo(7.1));
+        given("billing", "after", daysAgo(3));
+        given("billing", "last", daysAgo(0));
+        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(3);
+        assertThat(ids("billing")).containsExactly("after", "last");
+    }
+
+    @Test
+    void aReturnThatDoesNotLastDoesNotMakeAConsumerForget() {
+        given("billing", "before", daysAgo(66));
+        given("billing", "last-before", daysAgo(60));
+        given("billing", "back-for-a-moment", daysAgo(30));
+        given("billing", "and-again", daysAgo(20));
+        given("billing", "last", daysAgo(0));
+        assertThat(forgetExpired("billing", WEEK, 10)).isZero();
+    }
+
+    @Test
+    void aConsumerWhoseMessagesAreFartherApartThanItsRetentionDoesNotRememberThemForEver() {
+        for (int message = 30; message >= 0; message--) {
+            given("rare", "rare-" + message, daysAgo(message * 14));
+        }
+        assertThat(forgetExpired("rare", WEEK, 100)).isEqualTo(27);
+        assertThat(ids("rare")).containsExactly("rare-3", "rare-2", "rare-1", "rare-0");
+        assertThat(forgetExpired("rare", WEEK, 100)).isZero();
+    }
+
+    @Test
     void theActivityAndTheRetentionOfOneConsumerAreNoneOfAnothersBusiness() {
         given("billing", "old", daysAgo(8));
+        given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         given("mailing", "old", daysAgo(8));
         given("Billing", "old", daysAgo(8));
@@ -79,6 +122,13 @@ abstract class ForgettingContract {
         assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(1);
         assertThat(ids("mailing")).containsExactly("old");
         assertThat(ids("Billing")).containsExactly("old", "last");
+    }
+
+    @Test
+    void aRetentionLongerThanAnyDatabaseCanCountBackForgetsNothing() {
+        given("billing", "old", daysAgo(8_000));
+        given("billing", "last", daysAgo(0));
+        assertThat(forgetExpired("billing", Duration.ofDays(99_999_999), 10)).isZero();
     }
 
     @Test
@@ -98,11 +148,12 @@ abstract class ForgettingContract {
     void aDrainContinuesWhereItHasCome() {
         given("billing", "passed-over", daysAgo(10));
         given("billing", "old", daysAgo(9));
+        given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         Forgotten forgotten = this.messages.forgetExpired("billing", WEEK, daysAgo(9.5), 10);
         assertThat(forgotten.rows()).isEqualTo(1);
         assertThat(forgotten.upTo()).isBetween(daysAgo(9.1), daysAgo(8.9));
-        assertThat(ids("billing")).containsExactly("passed-over", "last");
+        assertThat(ids("billing")).containsExactly("passed-over", "young", "last");
         Forgotten none = this.messages.forgetExpired("billing", WEEK, forgotten.upTo(), 10);
         assertThat(none).isEqualTo(new Forgotten(0, forgotten.upTo()));
     }
@@ -113,12 +164,13 @@ abstract class ForgettingContract {
         for (int i = 0; i < 7; i++) {
             given("billing", "old-" + i, moment);
         }
+        given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         Instant from = BEGINNING;
         for (int batch = 0; batch < 3; batch++) {
             from = this.messages.forgetExpired("billing", WEEK, from, 3).upTo();
         }
-        assertThat(ids("billing")).containsExactly("last");
+        assertThat(ids("billing")).containsExactly("young", "last");
     }
 
     @Test
@@ -127,15 +179,17 @@ abstract class ForgettingContract {
                 .mapToObj(i -> new Object[] {"billing", "old-" + i, Timestamp.from(daysAgo(9))})
                 .toList();
         this.jdbc.batchUpdate(INSERT, rows);
+        given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         assertThat(forgetExpired("billing", WEEK, 2000)).isEqualTo(1203);
-        assertThat(ids("billing")).containsExactly("last");
+        assertThat(ids("billing")).containsExactly("young", "last");
     }
 
     @Test
     void aRowThatAnotherTransactionHoldsIsPassedOverWithoutWaiting() throws SQLException {
         given("billing", "held", daysAgo(10));
         given("billing", "free", daysAgo(9));
+        given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         try (Connection other = this.dataSource.getConnection();
                 Statement statement = other.createStatement()) {
@@ -145,7 +199,7 @@ abstract class ForgettingContract {
             assertThat(forgetExpired("billing", WEEK, 1)).isEqualTo(1);
             other.rollback();
         }
-        assertThat(ids("billing")).containsExactly("held", "last");
+        assertThat(ids("billing")).containsExactly("held", "young", "last");
     }
 
     @Test

@@ -64,6 +64,22 @@ class ForgettingPlanIT {
     }
 
     @Test
+    void afterAPauseExpiredRowsAreFoundThroughTheIndex() {
+        this.jdbc.update("""
+                delete from idempotency_processed
+                where consumer_id = 'consumer-2' and processed_at > current_timestamp - interval '20 days'
+                """);
+        this.jdbc.update("""
+                insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition, record_offset)
+                values ('consumer-2', 'back', 'topic', 0, 0)
+                """);
+        this.jdbc.execute("vacuum idempotency_processed");
+        assertUsesTheIndex(explain(this.dialect.forgetExpiredIn(TABLE), "consumer-2", Duration.ofDays(7)));
+        Plan nothing = explain(this.dialect.forgetExpiredIn(TABLE), "consumer-2", Duration.ofDays(300));
+        assertThat(nothing.pages()).isLessThan(100);
+    }
+
+    @Test
     void rowsOfAnAbandonedConsumerThatTheStatisticsDoNotKnowAreFoundThroughTheIndex() {
         this.jdbc.execute("alter table idempotency_processed set (autovacuum_enabled = false)");
         this.jdbc.update("""
@@ -83,6 +99,7 @@ class ForgettingPlanIT {
         ForgetRequest request = new ForgetRequest(consumer, age, ForgettableMessages.BEGINNING, 1000);
         return this.undone.execute(status -> {
             status.setRollbackOnly();
+            this.jdbc.execute(PostgresForgetStatement.IN_ORDER_OF_THE_INDEX);
             List<String> lines = this.jdbc.query(
                     "explain (analyze, buffers) " + statement.sql(),
                     explained -> PostgresForgetStatement.bind(explained, request),
