@@ -7,6 +7,7 @@ import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.received.ReceivedBytes;
+import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -27,7 +28,7 @@ import org.springframework.kafka.core.ProducerFactory;
         before = {IdempotencyCleanupAutoConfiguration.class, IdempotencyAutoConfiguration.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({IdempotencyProperties.class, InboxProperties.class})
+@EnableConfigurationProperties({IdempotencyProperties.class, InboxProperties.class, CleanupProperties.class})
 public final class IdempotencyInboxAutoConfiguration {
 
     @Bean
@@ -72,9 +73,16 @@ public final class IdempotencyInboxAutoConfiguration {
 
     @Bean
     InboxCleanup idempotencyInboxCleanup(
-            JdbcProcessedMessageStore store, Dialect dialect, IdempotencyProperties properties, InboxProperties inbox) {
+            JdbcProcessedMessageStore store,
+            Dialect dialect,
+            ConsumerRetentions consumers,
+            IdempotencyProperties properties,
+            CleanupProperties cleanup,
+            InboxProperties inbox) {
         return new InboxCleanup(
                 new ForgettableInbox(store.dataSource(), dialect, tables(properties)),
+                consumers,
+                cleanup.orphansAfter().duration(),
                 inbox.retention().processed(),
                 inbox.retention().failed());
     }

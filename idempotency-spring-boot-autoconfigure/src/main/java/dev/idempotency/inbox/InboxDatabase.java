@@ -20,6 +20,7 @@ final class InboxDatabase {
     private final InboxTable inListenersTransaction;
     private final InboxTable inOwnTransaction;
     private final InboxReader reader;
+    private final InboxRemoval removal;
     private final TransactionTemplate transaction;
 
     InboxDatabase(DataSource dataSource, Dialect dialect, Tables tables) {
@@ -28,6 +29,7 @@ final class InboxDatabase {
         own.setQueryTimeout(TIMEOUT_SECONDS);
         this.inOwnTransaction = new InboxTable(own, dialect, tables);
         this.reader = new InboxReader(own, dialect, tables);
+        this.removal = new InboxRemoval(own, dialect, tables);
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
         this.transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         this.transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
@@ -55,6 +57,10 @@ final class InboxDatabase {
             }
             return done;
         }));
+    }
+
+    <T> T removeInNewTransaction(Function<InboxRemoval, T> work) {
+        return Objects.requireNonNull(this.transaction.execute(status -> work.apply(this.removal)));
     }
 
     InboxReader reader() {

@@ -3,10 +3,11 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Seconds;
 import dev.idempotency.store.Tables;
+import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,8 @@ final class InboxReader {
     private static final String ENTRY_COLUMNS =
             "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset, attempts,"
                     + " replays, last_error, received_at, processed_at, updated_at, payload_size, payload_omitted";
+
+    private static final List<String> TIMES = List.of("received_at", "processed_at", "updated_at");
 
     private static final String ORDER = "order by updated_at desc, consumer_id desc, message_id desc";
 
@@ -49,7 +52,7 @@ final class InboxReader {
     private static final String REPLAYABLE = """
             select message_id
             from %s
-            where consumer_id = ? and status = 'failed' and payload_omitted is null and updated_at <= ?
+            where consumer_id = ? and status = 'failed' and payload_omitted is null and updated_at <= %s
             order by record_topic, record_partition, record_offset
             %s
             """;
@@ -63,11 +66,17 @@ final class InboxReader {
     private final JdbcTemplate jdbc;
     private final Dialect dialect;
     private final String table;
+    private final String entry;
 
     InboxReader(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
         this.dialect = dialect;
         this.table = tables.inbox(dialect);
+        String columns = ENTRY_COLUMNS;
+        for (String time : TIMES) {
+            columns = columns.replace(time, dialect.secondsOf(time) + " as " + time + "_seconds");
+        }
+        this.entry = columns;
     }
 
     InboxPage find(InboxQuery query) {
@@ -75,13 +84,14 @@ final class InboxReader {
         List<InboxStatus> statuses = (query.status() != null) ? List.of(query.status()) : List.of(InboxStatus.values());
         List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
+        String time = this.dialect.timeOfSeconds();
         for (InboxStatus status : statuses) {
             List<String> conditions = new ArrayList<>();
             add("status = ?", status, conditions, parameters);
             add("consumer_id = ?", query.consumer(), conditions, parameters);
             add("message_type = ?", query.type(), conditions, parameters);
-            add("updated_at >= ?", query.since(), conditions, parameters);
-            add("updated_at < ?", query.until(), conditions, parameters);
+            add("updated_at >= " + time, query.since(), conditions, parameters);
+            add("updated_at < " + time, query.until(), conditions, parameters);
             parts.add(PART_OF_PAGE.formatted(
                     ENTRY_COLUMNS,
                     this.table,
@@ -91,7 +101,7 @@ final class InboxReader {
         }
         List<InboxEntry> found = this.jdbc.query(
                 PAGE.formatted(
-                        ENTRY_COLUMNS,
+                        this.entry,
                         String.join("union all ", parts),
                         ORDER,
                         this.dialect.rows(offset, query.size() + 1)),
@@ -105,14 +115,14 @@ final class InboxReader {
             String condition, @Nullable Object value, List<String> conditions, List<Object> parameters) {
         if (value != null) {
             conditions.add(condition);
-            parameters.add((value instanceof Instant instant) ? Timestamp.from(instant) : value.toString());
+            parameters.add((value instanceof Instant instant) ? Seconds.of(instant) : value.toString());
         }
     }
 
     @Nullable
     InboxMessage find(MessageId id) {
         List<InboxMessage> found = this.jdbc.query(
-                ONE.formatted(ENTRY_COLUMNS, this.table),
+                ONE.formatted(this.entry, this.table),
                 (row, number) -> new InboxMessage(
                         entry(row),
                         row.getBytes("record_key"),
@@ -126,10 +136,10 @@ final class InboxReader {
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
         return this.jdbc.query(
-                REPLAYABLE.formatted(this.table, this.dialect.rows(0, limit)),
+                REPLAYABLE.formatted(this.table, this.dialect.timeOfSeconds(), this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
-                Timestamp.from(upTo));
+                Seconds.of(upTo));
     }
 
     /** How many failed messages of a consumer are without their payload. */
@@ -139,6 +149,7 @@ final class InboxReader {
     }
 
     private static InboxEntry entry(ResultSet row) throws SQLException {
+        BigDecimal processedAt = row.getBigDecimal("processed_at_seconds");
         return new InboxEntry(
                 new MessageId(row.getString("consumer_id"), row.getString("message_id")),
                 InboxStatus.of(row.getString("status")),
@@ -148,11 +159,9 @@ final class InboxReader {
                 row.getInt("attempts"),
                 row.getInt("replays"),
                 row.getString("last_error"),
-                row.getTimestamp("received_at").toInstant(),
-                (row.getTimestamp("processed_at") != null)
-                        ? row.getTimestamp("processed_at").toInstant()
-                        : null,
-                row.getTimestamp("updated_at").toInstant(),
+                Seconds.toInstant(row.getBigDecimal("received_at_seconds")),
+                (processedAt != null) ? Seconds.toInstant(processedAt) : null,
+                Seconds.toInstant(row.getBigDecimal("updated_at_seconds")),
                 (Integer) row.getObject("payload_size"),
                 row.getString("payload_omitted"));
     }

@@ -2,12 +2,12 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.store.Dialect;
+import dev.idempotency.store.Seconds;
 import dev.idempotency.store.Tables;
+import java.math.BigDecimal;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.sql.Types;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -56,15 +56,6 @@ final class InboxTable {
             update %s
             set status = 'failed', last_error = ?, updated_at = %s
             where consumer_id = ? and message_id = ? and status = 'replayed'
-            """;
-
-    private static final String EXPIRED = """
-            select consumer_id, message_id
-            from %s
-            where status = ? and updated_at < ?
-            order by updated_at
-            %s
-            for update skip locked
             """;
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
@@ -156,26 +147,14 @@ final class InboxTable {
         this.jdbc.update(TAKE_REPLAY_BACK.formatted(this.table, this.now), error, id.consumer(), id.value());
     }
 
-    /** Deletes the oldest rows with a status that have not changed for so long, those that nobody holds. */
-    int deleteExpired(InboxStatus status, Duration age, int limit) {
-        Timestamp before = Timestamp.from(now().minus(age));
-        List<MessageId> expired = this.jdbc.query(
-                EXPIRED.formatted(this.table, this.dialect.rows(0, limit)),
-                (row, number) -> new MessageId(row.getString(1), row.getString(2)),
-                status.toString(),
-                before);
-        delete(expired);
-        return expired.size();
-    }
-
     void delete(Collection<MessageId> ids) {
         batch(DELETE.formatted(this.table), List.copyOf(ids), (statement, id) -> bind(statement, 1, id));
     }
 
     /** The database's time. */
     Instant now() {
-        return Objects.requireNonNull(this.jdbc.queryForObject("select " + this.now, Timestamp.class))
-                .toInstant();
+        return Seconds.toInstant(Objects.requireNonNull(
+                this.jdbc.queryForObject("select " + this.dialect.secondsOfNow(), BigDecimal.class)));
     }
 
     private static List<KeptMessage> sorted(List<KeptMessage> messages) {

@@ -2,23 +2,43 @@ package dev.idempotency.retention;
 
 import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.store.ForgettableMessages;
+import dev.idempotency.store.Forgotten;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forgets messages of the inbox, counted from their last change: processed ones after one time, failed and replayed ones
  * after another. No duplicate is let through by that: what has been processed is remembered elsewhere.
+ *
+ * <p>So it is for consumers of this application. Messages of any other one, for which other times may hold, are all kept
+ * until it has been idle for long enough to be taken for abandoned, and then all go.
  */
 public final class InboxCleanup implements CleanupTask {
 
     private final ForgettableInbox inbox;
-    private final Duration processed;
-    private final Duration failed;
+    private final ConsumerRetentions consumers;
+    private final @Nullable Duration orphansAfter;
+    private final List<Expiry> expiries;
 
-    public InboxCleanup(ForgettableInbox inbox, Duration processed, Duration failed) {
+    /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
+    public InboxCleanup(
+            ForgettableInbox inbox,
+            ConsumerRetentions consumers,
+            @Nullable Duration orphansAfter,
+            Duration processed,
+            Duration failed) {
         this.inbox = inbox;
-        this.processed = processed;
-        this.failed = failed;
+        this.consumers = consumers;
+        this.orphansAfter = orphansAfter;
+        this.expiries = List.of(
+                new Expiry(InboxStatus.PROCESSED, processed),
+                new Expiry(InboxStatus.FAILED, failed),
+                new Expiry(InboxStatus.REPLAYED, failed));
     }
 
     @Override
@@ -28,9 +48,85 @@ public final class InboxCleanup implements CleanupTask {
 
     @Override
     public List<Backlog> backlogs() {
-        return List.of(
-                limit -> this.inbox.forget(InboxStatus.PROCESSED, this.processed, limit),
-                limit -> this.inbox.forget(InboxStatus.FAILED, this.failed, limit),
-                limit -> this.inbox.forget(InboxStatus.REPLAYED, this.failed, limit));
+        Set<String> known = this.consumers.byConsumer().keySet();
+        List<Backlog> backlogs = new ArrayList<>();
+        this.expiries.forEach(expiry -> {
+            expiry.begin(known);
+            backlogs.add(expiry);
+        });
+        Duration idle = this.orphansAfter;
+        if (idle != null) {
+            this.inbox.consumers().stream()
+                    .filter(consumer -> !known.contains(consumer))
+                    .map(consumer -> new Orphan(consumer, idle))
+                    .forEach(backlogs::add);
+        }
+        return backlogs;
+    }
+
+    /**
+     * Messages with a status of consumers of this application.
+     *
+     * <p>The index does not tell consumers apart, and another one may keep its messages for longer. What has been looked
+     * through is not looked through at every run: a day of it is, for rows that were held or that were late.
+     */
+    private final class Expiry implements Backlog {
+
+        private static final Duration AGAIN = Duration.ofDays(1);
+
+        private final InboxStatus status;
+        private final Duration age;
+        private Set<String> known = Set.of();
+        private Instant from = ForgettableMessages.BEGINNING;
+
+        Expiry(InboxStatus status, Duration age) {
+            this.status = status;
+            this.age = age;
+        }
+
+        void begin(Set<String> consumers) {
+            boolean same = this.known.equals(consumers);
+            this.known = consumers;
+            this.from = (same && this.from.isAfter(ForgettableMessages.BEGINNING.plus(AGAIN)))
+                    ? this.from.minus(AGAIN)
+                    : ForgettableMessages.BEGINNING;
+        }
+
+        @Override
+        public int remove(int limit) {
+            Forgotten forgotten = InboxCleanup.this.inbox.forget(this.known, this.status, this.age, this.from, limit);
+            this.from = forgotten.upTo();
+            return forgotten.rows();
+        }
+    }
+
+    /** Messages of a consumer that is not in this application. */
+    private final class Orphan implements Backlog {
+
+        private final String consumer;
+        private final Duration idle;
+        private @Nullable Boolean abandoned;
+        private String after = "";
+
+        Orphan(String consumer, Duration idle) {
+            this.consumer = consumer;
+            this.idle = idle;
+        }
+
+        @Override
+        public int remove(int limit) {
+            if (this.abandoned == null) {
+                this.abandoned = InboxCleanup.this.inbox.isAbandoned(this.consumer, this.idle);
+            }
+            if (!this.abandoned) {
+                return 0;
+            }
+            List<String> forgotten =
+                    InboxCleanup.this.inbox.forgetUnchanged(this.consumer, this.idle, this.after, limit);
+            if (!forgotten.isEmpty()) {
+                this.after = forgotten.get(forgotten.size() - 1);
+            }
+            return forgotten.size();
+        }
     }
 }

@@ -47,9 +47,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private static final int LOOK_UP_SECONDS = 5;
 
     private static final String FIND = """
-            select message_id, record_topic, record_partition, record_offset, processed_at, current_timestamp
+            select message_id, record_topic, record_partition, record_offset, %s, %s
             from %s
-            where consumer_id = ? and message_id in (%s)
+            where consumer_id = ? and message_id in (%%s)
             """;
 
     /** One step in the primary key. */
@@ -61,6 +61,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final Dialect dialect;
     private final String table;
     private final ClaimStatement claim;
+    private final String find;
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate jdbc;
@@ -73,6 +74,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.dialect = dialect;
         this.table = tables.processed(dialect);
         this.claim = dialect.claimIn(this.table);
+        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), this.table);
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
@@ -216,7 +218,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     }
 
     private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found) {
-        String sql = FIND.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1));
+        String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1));
         String consumer = ids.get(0).consumer();
         jdbc().query(
                         sql,
@@ -230,8 +232,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
                             MessageId id = new MessageId(consumer, row.getString(1));
                             RecordCoordinates coordinates =
                                     new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-                            Instant processedAt = row.getTimestamp(5).toInstant();
-                            Instant now = row.getTimestamp(6).toInstant();
+                            Instant processedAt = Seconds.toInstant(row.getBigDecimal(5));
+                            Instant now = Seconds.toInstant(row.getBigDecimal(6));
                             found.put(
                                     id,
                                     new ProcessedMessage(

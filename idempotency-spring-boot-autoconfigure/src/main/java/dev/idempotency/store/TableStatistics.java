@@ -12,7 +12,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 final class TableStatistics {
 
     private static final String OLDEST = """
-            select min(processed_at), current_timestamp
+            select %s, %s
             from %s
             where consumer_id = ?
             """;
@@ -24,7 +24,8 @@ final class TableStatistics {
     TableStatistics(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
         this.rowEstimate = dialect.rowEstimateOf(tables);
-        this.oldest = OLDEST.formatted(tables.processed(dialect));
+        this.oldest = OLDEST.formatted(
+                dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), tables.processed(dialect));
     }
 
     StoreStatistics read(Collection<String> consumers) {
@@ -47,10 +48,9 @@ final class TableStatistics {
     private @Nullable Duration oldestAge(String consumer) {
         return this.jdbc.query(
                 this.oldest,
-                row -> (row.next() && row.getTimestamp(1) != null)
+                row -> (row.next() && row.getBigDecimal(1) != null)
                         ? Duration.between(
-                                row.getTimestamp(1).toInstant(),
-                                row.getTimestamp(2).toInstant())
+                                Seconds.toInstant(row.getBigDecimal(1)), Seconds.toInstant(row.getBigDecimal(2)))
                         : null,
                 consumer);
     }

@@ -19,10 +19,11 @@ import dev.idempotency.store.Dialects;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
+import dev.idempotency.store.Seconds;
 import dev.idempotency.store.Tables;
+import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -61,6 +62,7 @@ abstract class AbstractInboxIT {
 
     private final ReceivedRecords received = new ReceivedRecords();
     private HikariDataSource dataSource;
+    private Dialect dialect;
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
     private JdbcProcessedMessageStore store;
@@ -87,12 +89,12 @@ abstract class AbstractInboxIT {
         this.dataSource.setJdbcUrl(jdbcUrl());
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        Dialect dialect = Dialects.of(this.dataSource);
+        this.dialect = Dialects.of(this.dataSource);
         Tables tables = new Tables(null);
-        new Schema(this.dataSource, dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(this.dataSource, dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
-        this.store = new JdbcProcessedMessageStore(this.dataSource, dialect, tables, Duration.ofSeconds(30));
-        this.database = new InboxDatabase(this.dataSource, dialect, tables);
+        new Schema(this.dataSource, this.dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.dataSource, this.dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(this.dataSource, this.dialect, tables, Duration.ofSeconds(30));
+        this.database = new InboxDatabase(this.dataSource, this.dialect, tables);
         this.reader = this.database.reader();
         InboxObserver observer = new InboxObserver() {
 
@@ -112,14 +114,15 @@ abstract class AbstractInboxIT {
                 observer);
         ListenerInboxes listeners = new ListenerInboxes(
                 this.store,
-                dialect,
+                this.dialect,
                 tables,
                 new InboxSettings(false, 100_000, List.of()),
                 new ReceivedBytes(),
                 this.classifier,
-                observer);
-        this.inbox = new Inbox(this.store, dialect, tables, listeners, () -> null, null, observer);
-        this.forgettable = new ForgettableInbox(this.dataSource, dialect, tables);
+                observer,
+                () -> {});
+        this.inbox = new Inbox(this.store, this.dialect, tables, listeners, () -> null, null, observer);
+        this.forgettable = new ForgettableInbox(this.dataSource, this.dialect, tables);
     }
 
     @BeforeEach
@@ -489,22 +492,39 @@ abstract class AbstractInboxIT {
             process(message("" + i));
         }
         this.jdbc.update(
-                "update idempotency_inbox set updated_at = ? where consumer_id = ?",
-                Timestamp.from(Instant.now().minus(Duration.ofHours(2))),
+                "update idempotency_inbox set updated_at = %s where consumer_id = ?"
+                        .formatted(this.dialect.timeOfSeconds()),
+                Seconds.of(Instant.now().minus(Duration.ofHours(2))),
                 this.consumer);
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
             this.transaction.executeWithoutResult(status -> {
                 this.database.inListenersTransaction().lock(List.of(id("1")));
-                Future<Integer> forgotten =
-                        thread.submit(() -> this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 10));
+                Future<Integer> forgotten = thread.submit(() -> forget(InboxStatus.PROCESSED, 10));
                 assertThat(forgotten).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(2);
             });
         } finally {
             thread.shutdownNow();
         }
-        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 10))
-                .isOne();
+        assertThat(forget(InboxStatus.PROCESSED, 10)).isOne();
+    }
+
+    @Test
+    void timesAreTheInstantsThatTheyAreWhateverTheTimeZones() {
+        Instant now = Instant.now();
+        process(message("1"));
+        InboxEntry entry = entry("1");
+        assertThat(List.of(entry.receivedAt(), entry.processedAt(), entry.updatedAt()))
+                .allSatisfy(time -> assertThat(time).isBetween(now.minusSeconds(60), now.plusSeconds(60)));
+        InboxQuery query = InboxQuery.ALL.withConsumer(this.consumer);
+        assertThat(this.reader
+                        .find(query.withTime(now.minusSeconds(60), now.plusSeconds(60)))
+                        .entries())
+                .hasSize(1);
+        assertThat(this.reader.find(query.withTime(now.plusSeconds(60), null)).entries())
+                .isEmpty();
+        assertThat(this.reader.find(query.withTime(null, now.minusSeconds(60))).entries())
+                .isEmpty();
     }
 
     @Test
@@ -525,21 +545,57 @@ abstract class AbstractInboxIT {
         for (int i = 0; i < 5; i++) {
             process(message("" + i));
         }
-        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 100))
-                .isZero();
+        assertThat(forget(InboxStatus.PROCESSED, 100)).isZero();
         this.jdbc.update(
-                "update idempotency_inbox set updated_at = ? where consumer_id = ? and message_id <> '4'",
-                Timestamp.from(Instant.now().minus(Duration.ofHours(2))),
+                "update idempotency_inbox set updated_at = %s where consumer_id = ? and message_id <> '4'"
+                        .formatted(this.dialect.timeOfSeconds()),
+                Seconds.of(Instant.now().minus(Duration.ofHours(2))),
                 this.consumer);
-        assertThat(this.forgettable.forget(InboxStatus.FAILED, Duration.ofHours(1), 100))
-                .isZero();
-        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 3))
-                .isEqualTo(3);
-        assertThat(this.forgettable.forget(InboxStatus.PROCESSED, Duration.ofHours(1), 3))
-                .isOne();
+        assertThat(forget(InboxStatus.FAILED, 100)).isZero();
+        assertThat(forget(InboxStatus.PROCESSED, 3)).isEqualTo(3);
+        assertThat(forget(InboxStatus.PROCESSED, 3)).isOne();
         assertThat(this.reader.find(InboxQuery.ALL.withConsumer(this.consumer)).entries())
                 .singleElement()
                 .satisfies(entry -> assertThat(entry.id()).isEqualTo(id("4")));
+    }
+
+    private int forget(InboxStatus status, int limit) {
+        return this.forgettable
+                .forget(List.of("nobody", this.consumer), status, Duration.ofHours(1), Instant.EPOCH, limit)
+                .rows();
+    }
+
+    @Test
+    void messagesOfOtherConsumersAreForgottenOnlyWhenTheseAreAbandoned() {
+        process(message("1"), message("2"));
+        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        String hoursAgo = "set %s = " + this.dialect.timeOfSeconds() + " where consumer_id = ?";
+        BigDecimal old = Seconds.of(Instant.now().minus(Duration.ofHours(2)));
+        this.jdbc.update("update idempotency_inbox " + hoursAgo.formatted("updated_at"), old, this.consumer);
+        for (InboxStatus status : InboxStatus.values()) {
+            assertThat(this.forgettable
+                            .forget(List.of("another"), status, Duration.ofHours(1), Instant.EPOCH, 10)
+                            .rows())
+                    .isZero();
+        }
+        assertThat(this.forgettable.consumers()).contains(this.consumer);
+        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
+                .isFalse();
+        this.jdbc.update("update idempotency_processed " + hoursAgo.formatted("processed_at"), old, this.consumer);
+        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(3)))
+                .isFalse();
+        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
+                .isTrue();
+        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(3), "", 2))
+                .isEmpty();
+        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(1), "", 2))
+                .containsExactly("1", "2");
+        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(1), "2", 2))
+                .containsExactly("3");
+        assertThat(this.forgettable.consumers()).doesNotContain(this.consumer);
+        this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
+        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
+                .isFalse();
     }
 
     @Test

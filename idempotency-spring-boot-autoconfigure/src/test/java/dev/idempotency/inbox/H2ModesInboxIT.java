@@ -12,6 +12,7 @@ import dev.idempotency.store.Schema;
 import dev.idempotency.store.SchemaMode;
 import dev.idempotency.store.Tables;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,8 +41,9 @@ class H2ModesInboxIT {
             database.inNewTransaction(table -> table.complete(List.of(message)));
             assertThat(database.reader().find(InboxQuery.ALL).entries()).hasSize(1);
             assertThat(database.reader().find(id).payload()).containsExactly(1, 2);
-            assertThat(database.<Integer>callInNewTransaction(
-                            table -> table.deleteExpired(InboxStatus.PROCESSED, Duration.ofDays(-1), 10)))
+            assertThat(new ForgettableInbox(dataSource, dialect, tables)
+                            .forget(List.of("consumer"), InboxStatus.PROCESSED, Duration.ofDays(-1), Instant.EPOCH, 10)
+                            .rows())
                     .isOne();
             assertThat(new ForgettableMessages(dataSource, dialect, tables)
                             .forgetExpired("consumer", Duration.ofDays(1), ForgettableMessages.BEGINNING, 10)

@@ -11,6 +11,7 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
@@ -69,8 +70,19 @@ class InboxPlanIT {
 
     @Test
     void whereNothingIsExpiredHardlyAnythingIsRead() {
-        assertThatFewAreRead(() -> assertThat(new InboxTable(this.jdbc, this.dialect, this.tables)
-                        .deleteExpired(InboxStatus.PROCESSED, Duration.ofDays(7), 1000))
+        assertThatFewAreRead(() -> assertThat(new InboxRemoval(this.jdbc, this.dialect, this.tables)
+                        .deleteExpired(
+                                List.of("consumer-1"), InboxStatus.PROCESSED, Duration.ofDays(7), Instant.EPOCH, 1000)
+                        .rows())
+                .isZero());
+    }
+
+    @Test
+    void whereAnotherConsumerKeepsItsMessagesForLongerWhatHasBeenLookedThroughIsNotReadAgain() {
+        Instant from = Instant.now().minus(Duration.ofHours(20));
+        assertThatFewAreRead(() -> assertThat(new InboxRemoval(this.jdbc, this.dialect, this.tables)
+                        .deleteExpired(List.of("nobody"), InboxStatus.PROCESSED, Duration.ofHours(20), from, 1000)
+                        .rows())
                 .isZero());
     }
 

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PessimisticLockingFailureException;
 
+/** The session is in another time zone than the JVM. */
 class MariaDbInboxIT extends AbstractInboxIT {
 
     /** Claims of several messages that others forget or give back lock the gaps between them. */
@@ -18,6 +19,6 @@ class MariaDbInboxIT extends AbstractInboxIT {
     String jdbcUrl() {
         Optional<String> url = TestMariaDb.createDatabase();
         Assumptions.assumeTrue(url.isPresent(), "There is no embedded MariaDB for this platform");
-        return url.orElseThrow();
+        return url.orElseThrow() + "&sessionVariables=time_zone='-09:30'";
     }
 }

@@ -13,6 +13,7 @@ import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -66,6 +67,31 @@ class CleanupIT {
         awaitRemoved("patient-31", "ordinary-8", "gone-31");
         assertThat(this.jdbc.queryForList("select message_id from idempotency_processed", String.class))
                 .contains("patient-8", "ordinary-6", "elsewhere-31", "elsewhere-29", "now");
+    }
+
+    @Test
+    void messagesOfTheInboxThatAnotherApplicationKeepsForLongerAreNotForgottenHere() {
+        givenInbox("ordinary", "failed-31", 31);
+        givenInbox("ordinary", "failed-29", 29);
+        givenInbox("abandoned", "abandoned-31", 31);
+        given("another", "another-1", 1);
+        givenInbox("another", "another-365", 365);
+        givenInbox("failing", "failing-29", 29);
+        givenInbox("failing", "failing-365", 365);
+        await().atMost(PATIENCE).until(() -> inbox().stream().noneMatch(Set.of("failed-31", "abandoned-31")::contains));
+        assertThat(inbox()).contains("failed-29", "another-365", "failing-365", "failing-29");
+    }
+
+    private List<String> inbox() {
+        return this.jdbc.queryForList("select message_id from idempotency_inbox", String.class);
+    }
+
+    private void givenInbox(String consumer, String id, int daysAgo) {
+        this.jdbc.update("""
+                insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                    record_offset, record_headers, attempts, updated_at)
+                values (?, ?, 'failed', 'topic', 0, 0, '', 1, current_timestamp - ? * interval '1 day')
+                """, consumer, id, daysAgo);
     }
 
     @Test

@@ -10,7 +10,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -194,11 +193,22 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
+    void theTimeOfAMessageIsTheInstantThatItIsWhateverTheTimeZones() {
+        Instant before = Instant.now();
+        claim("a");
+        MessageId id = new MessageId("consumer", "a");
+        ProcessedMessage found = this.store.find(List.of(id)).get(id);
+        assertThat(found.processedAt()).isBetween(before.minusSeconds(60), before.plusSeconds(60));
+        assertThat(found.age()).isPositive().isLessThan(Duration.ofSeconds(60));
+    }
+
+    @Test
     void theOldestMessageOfAConsumerHasAnAge() {
         claim("old", "new");
         this.jdbc.update(
-                "update idempotency_processed set processed_at = ? where message_id = 'old'",
-                Timestamp.from(Instant.now().minus(Duration.ofHours(3))));
+                "update idempotency_processed set processed_at = %s where message_id = 'old'"
+                        .formatted(Dialects.of(this.dataSource).timeOfSeconds()),
+                Seconds.of(Instant.now().minus(Duration.ofHours(3))));
         Map<String, Duration> ages =
                 this.store.statistics(List.of("consumer", "nobody")).oldestAges();
         assertThat(ages).containsOnlyKeys("consumer");

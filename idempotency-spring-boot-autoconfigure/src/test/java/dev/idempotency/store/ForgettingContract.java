@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -29,11 +28,12 @@ abstract class ForgettingContract {
     private static final String INSERT = """
             insert into idempotency_processed
                 (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
-            values (?, ?, ?, 'topic', 0, 0)
+            values (?, ?, %s, 'topic', 0, 0)
             """;
 
     private DataSource dataSource;
     private JdbcTemplate jdbc;
+    private String insert;
     private ForgettableMessages messages;
 
     abstract DataSource createDataSource();
@@ -43,6 +43,7 @@ abstract class ForgettingContract {
         this.dataSource = createDataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         Dialect dialect = Dialects.of(this.dataSource);
+        this.insert = INSERT.formatted(dialect.timeOfSeconds());
         new Schema(this.dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
         this.messages = new ForgettableMessages(this.dataSource, dialect, TABLES);
     }
@@ -176,9 +177,9 @@ abstract class ForgettingContract {
     @Test
     void moreThanOneStatementCanHoldIsForgottenInOneGo() {
         List<Object[]> rows = IntStream.range(0, 1203)
-                .mapToObj(i -> new Object[] {"billing", "old-" + i, Timestamp.from(daysAgo(9))})
+                .mapToObj(i -> new Object[] {"billing", "old-" + i, Seconds.of(daysAgo(9))})
                 .toList();
-        this.jdbc.batchUpdate(INSERT, rows);
+        this.jdbc.batchUpdate(this.insert, rows);
         given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
         assertThat(forgetExpired("billing", WEEK, 2000)).isEqualTo(1203);
@@ -249,7 +250,7 @@ abstract class ForgettingContract {
     }
 
     private void given(String consumer, String id, Instant processedAt) {
-        this.jdbc.update(INSERT, consumer, id, Timestamp.from(processedAt));
+        this.jdbc.update(this.insert, consumer, id, Seconds.of(processedAt));
     }
 
     private List<String> ids(String consumer) {
