@@ -9,6 +9,8 @@ import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.inbox.Replays;
 import java.time.OffsetDateTime;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +34,12 @@ public final class IdempotencyInboxEndpoint {
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyInboxEndpoint.class);
 
     private final Inbox inbox;
+    private final Supplier<Set<String>> consumers;
 
-    public IdempotencyInboxEndpoint(Inbox inbox) {
+    /** {@code consumers} are those of this application. */
+    public IdempotencyInboxEndpoint(Inbox inbox, Supplier<Set<String>> consumers) {
         this.inbox = inbox;
+        this.consumers = consumers;
     }
 
     /** A page of the messages that fit, or one message with all that was received of it. */
@@ -75,10 +80,19 @@ public final class IdempotencyInboxEndpoint {
                 "There can be no such message");
     }
 
-    /** Replays one message, or all of a consumer that have failed. */
+    /** Replays one message, or all of a consumer that have failed if {@code all} asks for them. */
     @WriteOperation
     public WebEndpointResponse<ReplayReport> replay(
-            String consumer, @Nullable String messageId, @Nullable Boolean forget, SecurityContext security) {
+            String consumer,
+            @Nullable String messageId,
+            @Nullable Boolean all,
+            @Nullable Boolean forget,
+            SecurityContext security) {
+        if ((messageId != null) == Boolean.TRUE.equals(all)) {
+            throw new InvalidEndpointRequestException(
+                    "Name a message with 'messageId', or ask for all that have failed with '\"all\": true'",
+                    "Either messageId or all");
+        }
         boolean forgetting = Boolean.TRUE.equals(forget);
         logger.warn(
                 "A replay of {} of consumer '{}'{} was requested by {}",
@@ -102,9 +116,21 @@ public final class IdempotencyInboxEndpoint {
             throw new InvalidEndpointRequestException(
                     "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
         }
+        if (!isKnown(consumer)) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
         Replays replays = this.inbox.replayFailed(consumer);
         return new WebEndpointResponse<>(
                 new ReplayReport(replays.sent(), replays.refused(), replays.withoutPayload(), null));
+    }
+
+    /** Messages may have been left by a consumer that is no longer there, or be another application's. */
+    private boolean isKnown(String consumer) {
+        return this.consumers.get().contains(consumer)
+                || !this.inbox
+                        .find(InboxQuery.ALL.withConsumer(consumer).withPage(0, 1))
+                        .entries()
+                        .isEmpty();
     }
 
     private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId, boolean forgetting) {

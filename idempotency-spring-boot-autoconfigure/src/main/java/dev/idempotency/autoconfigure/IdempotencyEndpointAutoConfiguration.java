@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.listener.ListenerDefinitions;
 import dev.idempotency.observe.ConsumerTallies;
 import dev.idempotency.observe.LastCleanup;
@@ -23,6 +24,12 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(StoreWatch.class)
 @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
 public final class IdempotencyEndpointAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    static KnownParameters idempotencyKnownParameters() {
+        return new KnownParameters();
+    }
 
     @Bean
     ConsumerTallies idempotencyConsumerTallies() {

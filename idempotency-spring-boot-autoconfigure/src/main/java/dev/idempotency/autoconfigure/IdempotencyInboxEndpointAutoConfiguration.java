@@ -1,7 +1,11 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.listener.ListenerDefinitions;
+import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,7 +25,16 @@ public final class IdempotencyInboxEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox) {
-        return new IdempotencyInboxEndpoint(inbox);
+    static KnownParameters idempotencyKnownParameters() {
+        return new KnownParameters();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ObjectProvider<ListenerDefinitions> definitions) {
+        return new IdempotencyInboxEndpoint(inbox, () -> definitions.stream()
+                .flatMap(known -> known.listeners().stream())
+                .map(listener -> listener.consumer().name())
+                .collect(Collectors.toSet()));
     }
 }

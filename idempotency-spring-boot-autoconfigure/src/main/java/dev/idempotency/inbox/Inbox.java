@@ -71,8 +71,11 @@ public final class Inbox implements DisposableBean {
         if (message.entry().status() == InboxStatus.PROCESSED) {
             throw refused(
                     id,
-                    "it has been processed, so that its replay would be dropped as a duplicate. Forget it on purpose to"
-                            + " have it processed a second time.");
+                    isProcessed(id)
+                            ? "it has been processed, so that its replay would be dropped as a duplicate. Forget it on"
+                                    + " purpose to have it processed a second time."
+                            : "it has been processed and is no longer remembered for that, so that its replay would be"
+                                    + " processed a second time. Ask for that on purpose: forget it and replay it.");
         }
         if (!replay(message)) {
             throw changed(id);

@@ -17,8 +17,10 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,8 +30,10 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
@@ -66,6 +70,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
+    private final TransactionTemplate transaction;
     private final TableStatistics statistics;
     private final StatementTrial trial;
 
@@ -77,6 +82,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), this.table);
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
         this.lookUps = new JdbcTemplate(this.dataSource);
         this.lookUps.setQueryTimeout(LOOK_UP_SECONDS);
@@ -209,6 +215,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        return inTransaction(() -> findInTransaction(ids));
+    }
+
+    private Map<MessageId, ProcessedMessage> findInTransaction(Collection<MessageId> ids) {
         Map<MessageId, ProcessedMessage> found = new HashMap<>();
         List<MessageId> all = List.copyOf(ids);
         for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
@@ -253,7 +263,15 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public boolean forget(MessageId id) {
-        return jdbc().update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+        JdbcTemplate template = jdbc();
+        return inTransaction(() -> template.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0);
+    }
+
+    /** In the current transaction or, where there is none, in one of its own: connections may not commit by themselves. */
+    private <T> T inTransaction(Supplier<T> work) {
+        boolean within = TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.hasResource(this.dataSource);
+        return within ? work.get() : Objects.requireNonNull(this.transaction.execute(status -> work.get()));
     }
 
     @Override
@@ -269,7 +287,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.statistics.read(consumers);
+        return inTransaction(() -> this.statistics.read(consumers));
     }
 
     @Override

@@ -177,6 +177,9 @@ class IdempotencyEndpointIT {
 
     @Test
     void anIdThatNoMessageCanHaveIsABadRequest() {
+        assertThat(this.app.get("/idempotency?consumr=billing").statusCode()).isEqualTo(400);
+        assertThat(this.app.delete("/idempotency/billing/1?messageid=2").statusCode())
+                .isEqualTo(400);
         assertThat(this.app.get("/idempotency?consumer=billing&messageId=%20").statusCode())
                 .isEqualTo(400);
         assertThat(this.app.get("/idempotency?messageId=1").statusCode()).isEqualTo(400);

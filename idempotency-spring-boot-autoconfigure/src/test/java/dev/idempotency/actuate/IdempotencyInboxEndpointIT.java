@@ -96,8 +96,42 @@ class IdempotencyInboxEndpointIT {
         assertThat(get("?consumer=" + "c".repeat(201) + "&messageId=1").statusCode())
                 .isEqualTo(400);
         assertThat(get("?since=%2B300000-01-01T00:00:00Z").statusCode()).isEqualTo(400);
-        assertThat(post("{\"consumer\": \"a\\u0000b\"}").statusCode()).isEqualTo(400);
+        assertThat(post("{\"consumer\": \"a\\u0000b\", \"all\": true}").statusCode())
+                .isEqualTo(400);
         assertThat(ids("?page=" + Integer.MAX_VALUE + "&size=1000")).isEmpty();
+    }
+
+    @Test
+    void allMessagesAreReplayedOnlyIfThatIsAskedForInWords() {
+        for (String body : List.of(
+                "{'consumer': 'ledger'}",
+                "{'consumer': 'ledger', 'messageid': 'worse'}",
+                "{'consumer': 'ledger', 'messageId': null}",
+                "{'consumer': 'ledger', 'all': false}",
+                "{'consumer': 'ledger', 'all': true, 'messageid': 'worse'}",
+                "{'consumer': 'ledger', 'all': true, 'messageId': 'worse'}",
+                "{'consumer': 'ledger', 'all': true, 'forget': true}")) {
+            assertThat(post(body.replace('\'', '"')).statusCode()).as(body).isEqualTo(400);
+        }
+        assertThat(post("{\"consumer\": \"nobody\", \"all\": true}").statusCode())
+                .isEqualTo(404);
+        assertThat(get("?staus=failed").statusCode()).isEqualTo(400);
+        String worse = get("?consumer=ledger&messageId=worse").body();
+        assertThat(JsonPath.<Integer>read(worse, "$.message.replays")).isZero();
+    }
+
+    @Test
+    void aProcessedMessageThatWasForgottenIsRefusedWithTheReasonThatIsTrue() {
+        this.app.jdbc().update("""
+                insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                    record_offset, record_headers, attempts)
+                values ('ledger', 'forgotten', 'processed', ?, 0, 0, '', 1)
+                """, this.topic);
+        HttpResponse<String> refused = post("{\"consumer\": \"ledger\", \"messageId\": \"forgotten\"}");
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(JsonPath.<String>read(refused.body(), "$.refused"))
+                .contains("no longer remembered")
+                .doesNotContain("dropped as a duplicate");
     }
 
     @Test
@@ -111,7 +145,7 @@ class IdempotencyInboxEndpointIT {
         this.app.jdbc().update(insert, "small", ignored, 0, new byte[10]);
         this.app.jdbc().update(insert, "large", ignored, 1, new byte[2_000_000]);
         this.app.jdbc().update(insert, "next", ignored, 2, new byte[10]);
-        HttpResponse<String> response = post("{\"consumer\": \"other\"}");
+        HttpResponse<String> response = post("{\"consumer\": \"other\", \"all\": true}");
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(JsonPath.<Integer>read(response.body(), "$.sent")).isEqualTo(2);
         assertThat(JsonPath.<Integer>read(response.body(), "$.unsendable")).isOne();
@@ -158,8 +192,6 @@ class IdempotencyInboxEndpointIT {
         awaitEffects("good", "good", "bad");
         assertThat(output)
                 .contains("A replay of message 'good' of consumer 'ledger', even if processed, was requested by");
-        HttpResponse<String> all = post("{\"consumer\": \"nobody\"}");
-        assertThat(JsonPath.<Integer>read(all.body(), "$.sent")).isZero();
     }
 
     @Test

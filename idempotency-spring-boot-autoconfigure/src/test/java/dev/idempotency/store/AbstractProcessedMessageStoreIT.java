@@ -203,6 +203,20 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
+    void aMessageIsForgottenForGoodThroughAPoolWhoseConnectionsDoNotCommitByThemselves() {
+        claim("a");
+        MessageId id = new MessageId("consumer", "a");
+        try (HikariDataSource manual = new HikariDataSource()) {
+            manual.setJdbcUrl(this.dataSource.getJdbcUrl());
+            manual.setAutoCommit(false);
+            JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(
+                    manual, Dialects.of(manual), new Tables(null), Duration.ofSeconds(30));
+            assertThat(other.forget(id)).isTrue();
+            assertThat(this.store.find(List.of(id))).isEmpty();
+        }
+    }
+
+    @Test
     void theOldestMessageOfAConsumerHasAnAge() {
         claim("old", "new");
         this.jdbc.update(
