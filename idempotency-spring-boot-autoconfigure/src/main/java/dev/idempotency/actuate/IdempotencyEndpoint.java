@@ -90,6 +90,12 @@ public final class IdempotencyEndpoint {
             @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
             @Nullable String messageId,
             SecurityContext security) {
+        if (messageId == null && MessagePath.isAmbiguous(path, this.reports.consumers())) {
+            throw new InvalidEndpointRequestException(
+                    "The path may mean messages of several consumers: give the parameters 'consumer' and 'messageId'"
+                            + " instead",
+                    "Ambiguous path");
+        }
         MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
         if (named.messageId() == null) {
             throw new InvalidEndpointRequestException(

@@ -28,4 +28,13 @@ record MessagePath(String consumer, @Nullable String messageId) {
         boolean ends = path.length() == consumer.length();
         return new MessagePath(consumer, ends ? null : path.substring(consumer.length() + 1));
     }
+
+    /** Whether a path could also be read as a message of another consumer that is known. */
+    static boolean isAmbiguous(String[] segments, Collection<String> consumers) {
+        String path = String.join("/", segments);
+        return consumers.stream()
+                        .filter(name -> path.equals(name) || path.startsWith(name + "/"))
+                        .count()
+                > 1;
+    }
 }
