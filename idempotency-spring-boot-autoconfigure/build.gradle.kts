@@ -9,6 +9,7 @@ dependencies {
     "optional"(libs.flyway.core)
     "optional"(libs.flyway.postgresql)
     "optional"(libs.flyway.mysql)
+    "optional"(libs.hikaricp)
     "optional"(libs.postgresql)
     "optional"(libs.micrometer.core)
     "optional"(libs.spring.boot.micrometer.metrics)

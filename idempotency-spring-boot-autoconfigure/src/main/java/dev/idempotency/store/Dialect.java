@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Dialect {
 
-    /** Folder of the migrations under {@code db/idempotency}, such as {@code postgresql}. */
+    /** Folder of the migrations under {@code dev/idempotency/schema}, such as {@code postgresql}. */
     String vendor();
 
     /** The character that quotes an identifier. */

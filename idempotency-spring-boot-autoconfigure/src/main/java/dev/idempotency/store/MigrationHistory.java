@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import java.util.List;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -10,25 +11,63 @@ final class MigrationHistory {
 
     static final String TABLE = "idempotency_schema_history";
 
-    private static final String SCRIPTS = "select %1$sscript%1$s from %2$s where %1$ssuccess%1$s = true";
+    private static final String ENTRIES = "select %1$sversion%1$s, %1$stype%1$s, %1$ssuccess%1$s from %2$s";
 
     private final JdbcTemplate jdbc;
-    private final String scripts;
+    private final String entries;
 
     MigrationHistory(DataSource dataSource, Dialect dialect, Tables tables) {
         this.jdbc = new JdbcTemplate(dataSource);
         String quote = dialect.identifierQuote();
-        this.scripts = SCRIPTS.formatted(quote, tables.qualified(quote + TABLE + quote, dialect));
+        this.entries = ENTRIES.formatted(quote, tables.qualified(quote + TABLE + quote, dialect));
     }
 
-    /** Whether all scripts have run. */
+    boolean exists() {
+        return read() != null;
+    }
+
+    /** Whether all scripts have run, by Flyway or before it. Their names and contents differ between releases. */
     boolean isComplete() {
+        List<Entry> entries = read();
+        return entries != null
+                && SchemaScript.ALL.stream()
+                        .allMatch(script -> entries.stream().anyMatch(entry -> entry.covers(script.version())));
+    }
+
+    /** Whether a script stopped half-way. */
+    boolean isBroken() {
+        List<Entry> entries = read();
+        return entries != null
+                && SchemaScript.ALL.stream()
+                        .anyMatch(script -> entries.stream().anyMatch(entry -> entry.broke(script.version())));
+    }
+
+    private @Nullable List<Entry> read() {
         try {
-            List<String> ran = this.jdbc.queryForList(this.scripts, String.class);
-            return SchemaScript.ALL.stream().allMatch(script -> ran.contains(script.file()));
+            return this.jdbc.query(
+                    this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3)));
         } catch (BadSqlGrammarException ex) {
             // There is no history yet.
-            return false;
+            return null;
+        }
+    }
+
+    private record Entry(@Nullable String version, String type, boolean success) {
+
+        boolean covers(int script) {
+            return this.success && (is(script) || isBaselineFrom(script));
+        }
+
+        boolean broke(int script) {
+            return !this.success && is(script);
+        }
+
+        private boolean is(int script) {
+            return Integer.toString(script).equals(this.version);
+        }
+
+        private boolean isBaselineFrom(int script) {
+            return this.type.equals("BASELINE") && this.version != null && Integer.parseInt(this.version) >= script;
         }
     }
 }

@@ -47,7 +47,7 @@ public final class Schema implements InitializingBean {
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
         if (!new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
-            FlywayMigration.run(this.dataSource, this.dialect, this.tables);
+            new FlywayMigration(this.dataSource, this.dialect, this.tables).run();
         }
     }
 

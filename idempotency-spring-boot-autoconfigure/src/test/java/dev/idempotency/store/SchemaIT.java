@@ -25,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -105,6 +107,22 @@ class SchemaIT {
                 .containsExactly("V1__application.sql");
         assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
         TestApplication.start(this.database, properties).close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"classpath:db", "classpath:db,classpath:dev"})
+    void theApplicationsFlywayMayLookEverywhereWithoutFindingOurScripts(String locations) {
+        for (String enabled : List.of("false", "true")) {
+            TestApplication.start(
+                            this.database,
+                            List.of(
+                                    "spring.flyway.enabled=true",
+                                    "spring.flyway.locations=" + locations,
+                                    "idempotency.enabled=" + enabled))
+                    .close();
+        }
+        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
+                .containsExactly("app-flyway/V1__application.sql");
     }
 
     @Test

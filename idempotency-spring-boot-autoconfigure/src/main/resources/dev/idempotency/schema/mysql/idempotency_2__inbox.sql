@@ -1,4 +1,4 @@
-create table idempotency_inbox (
+create table if not exists idempotency_inbox (
     consumer_id      varchar(200) character set utf8mb4 collate utf8mb4_0900_bin not null,
     message_id       varchar(255) character set utf8mb4 collate utf8mb4_0900_bin not null,
     status           varchar(20)  not null,
@@ -21,7 +21,7 @@ create table idempotency_inbox (
     index idempotency_inbox_status (status, updated_at)
 ) engine = InnoDB;
 
-create view idempotency_inbox_readable as
+create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
        convert(record_key using utf8mb4) as record_key, record_headers,
        case when json_valid(convert(payload using utf8mb4)) then convert(payload using utf8mb4) end as payload_json,

@@ -1,4 +1,4 @@
-create table idempotency_inbox (
+create table if not exists idempotency_inbox (
     consumer_id      varchar(200)              not null,
     message_id       varchar(255)              not null,
     status           varchar(20)               not null,
@@ -20,9 +20,9 @@ create table idempotency_inbox (
     constraint idempotency_inbox_pkey primary key (consumer_id, message_id)
 );
 
-create index idempotency_inbox_status on idempotency_inbox (status, updated_at);
+create index if not exists idempotency_inbox_status on idempotency_inbox (status, updated_at);
 
-create view idempotency_inbox_readable as
+create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
        utf8tostring(record_key) as record_key, record_headers, utf8tostring(payload) as payload_text,
        payload_size, payload_omitted, attempts, replays, last_error, received_at, processed_at, updated_at

@@ -1,4 +1,4 @@
-create table idempotency_inbox (
+create table if not exists idempotency_inbox (
     consumer_id      varchar(200) collate "C"  not null,
     message_id       varchar(255) collate "C"  not null,
     status           varchar(20)               not null,
@@ -20,23 +20,23 @@ create table idempotency_inbox (
     constraint idempotency_inbox_pkey primary key (consumer_id, message_id)
 );
 
-create index idempotency_inbox_status on idempotency_inbox (status, updated_at);
+create index if not exists idempotency_inbox_status on idempotency_inbox (status, updated_at);
 
-create function idempotency_text(document bytea) returns text language plpgsql immutable as $$
+create or replace function idempotency_text(document bytea) returns text language plpgsql immutable as $$
 begin
     return convert_from(document, 'UTF8');
 exception when others then
     return null;
 end $$;
 
-create function idempotency_json(document bytea) returns jsonb language plpgsql immutable as $$
+create or replace function idempotency_json(document bytea) returns jsonb language plpgsql immutable as $$
 begin
     return convert_from(document, 'UTF8')::jsonb;
 exception when others then
     return null;
 end $$;
 
-create view idempotency_inbox_readable as
+create or replace view idempotency_inbox_readable as
 select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
        idempotency_text(record_key) as record_key, record_headers,
        idempotency_json(payload) as payload_json, idempotency_text(payload) as payload_text,

@@ -1,4 +1,4 @@
-create table idempotency_processed (
+create table if not exists idempotency_processed (
     consumer_id      varchar(200)              not null,
     message_id       varchar(255)              not null,
     processed_at     timestamp with time zone  default current_timestamp not null,
@@ -8,4 +8,4 @@ create table idempotency_processed (
     constraint idempotency_processed_pkey primary key (consumer_id, message_id)
 );
 
-create index idempotency_processed_cleanup on idempotency_processed (consumer_id, processed_at);
+create index if not exists idempotency_processed_cleanup on idempotency_processed (consumer_id, processed_at);
