@@ -7,13 +7,18 @@ import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.Schema;
 import dev.idempotency.store.Tables;
 import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** Auto-configuration for the table of processed messages in the application's database. */
 @AutoConfiguration(after = DataSourceAutoConfiguration.class)
@@ -30,12 +35,20 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    Schema idempotencySchema(DataSource dataSource, Dialect dialect, IdempotencyProperties properties) {
+    Schema idempotencySchema(
+            DataSource dataSource,
+            Dialect dialect,
+            IdempotencyProperties properties,
+            ObjectProvider<ApplicationFlyway> flyway) {
         return new Schema(
                 dataSource,
                 dialect,
                 new Tables(properties.schema().name()),
-                properties.schema().mode());
+                properties.schema().mode(),
+                () -> {
+                    ApplicationFlyway applications = flyway.getIfAvailable();
+                    return (applications != null) ? applications.dataSource() : null;
+                });
     }
 
     @Bean
@@ -46,5 +59,23 @@ public final class IdempotencyStoreAutoConfiguration {
                 dialect,
                 new Tables(properties.schema().name()),
                 properties.claim().timeout());
+    }
+
+    /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(Flyway.class)
+    static final class ApplicationFlyway {
+
+        private final ObjectProvider<Flyway> flyway;
+
+        ApplicationFlyway(ObjectProvider<Flyway> flyway) {
+            this.flyway = flyway;
+        }
+
+        @Nullable
+        DataSource dataSource() {
+            Flyway only = this.flyway.getIfUnique();
+            return (only != null) ? only.getConfiguration().getDataSource() : null;
+        }
     }
 }

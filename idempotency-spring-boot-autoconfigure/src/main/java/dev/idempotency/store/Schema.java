@@ -1,8 +1,11 @@
 package dev.idempotency.store;
 
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
@@ -23,13 +26,25 @@ public final class Schema implements InitializingBean {
     private final StatementTrial trial;
     private volatile boolean usedByCleanup;
     private volatile boolean usedByInbox;
+    private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(DataSource dataSource, Dialect dialect, Tables tables, SchemaMode mode) {
+        this(dataSource, dialect, tables, mode, () -> null);
+    }
+
+    /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
+    public Schema(
+            DataSource dataSource,
+            Dialect dialect,
+            Tables tables,
+            SchemaMode mode,
+            Supplier<@Nullable DataSource> flywayDataSource) {
         this.dataSource = dataSource;
         this.dialect = dialect;
         this.tables = tables;
         this.mode = mode;
         this.trial = new StatementTrial(dataSource, dialect, tables);
+        this.flywayDataSource = flywayDataSource;
     }
 
     @Override
@@ -46,9 +61,37 @@ public final class Schema implements InitializingBean {
             throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
-        if (!new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
+        if (new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
+            return;
+        }
+        DataSource flyways = this.flywayDataSource.get();
+        if (flyways == null || flyways == this.dataSource || !migrateAsOther(flyways)) {
             new FlywayMigration(this.dataSource, this.dialect, this.tables).run();
         }
+    }
+
+    /** Whether the application's Flyway is one of the same database, so that its user could migrate. */
+    private boolean migrateAsOther(DataSource other) {
+        Place here = Place.of(this.dataSource);
+        Place there = Place.of(other);
+        if (!there.isInDatabaseOf(here)) {
+            return false;
+        }
+        // Made where the application's own connections look for them.
+        boolean elsewhere = this.tables.schema() == null && !Objects.equals(here.schema(), there.schema());
+        new FlywayMigration(other, this.dialect, elsewhere ? new Tables(here.schema()) : this.tables).run();
+        try {
+            validate();
+        } catch (RuntimeException ex) {
+            throw new IllegalStateException(
+                    ("The tables of idempotency-spring-boot have been migrated by the user of the application's Flyway, '%s',"
+                                    + " but user '%s' of the application's DataSource does not find them or may not read them."
+                                    + " Grant it select, insert, update and delete on them; and see that both connect to the same"
+                                    + " database (spring.flyway.url, spring.datasource.url).")
+                            .formatted(there.user(), here.user()),
+                    ex);
+        }
+        return true;
     }
 
     private void validate() {

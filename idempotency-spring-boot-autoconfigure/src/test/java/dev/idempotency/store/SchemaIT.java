@@ -1,6 +1,7 @@
 package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -19,6 +20,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -40,15 +44,20 @@ class SchemaIT {
 
     private TestDatabase database;
     private JdbcTemplate jdbc;
+    private String name;
 
     @BeforeEach
     void createDatabase() {
         this.database = TestPostgres.createDatabase();
         this.jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        this.name = this.jdbc.queryForObject("select current_database()", String.class);
     }
 
     @AfterEach
     void dropDatabase() {
+        List<String> roles = this.jdbc.queryForList(
+                "select rolname from pg_roles where rolname like ?", String.class, this.name + "\\_%");
+        roles.forEach(role -> this.jdbc.execute("drop owned by " + role + " cascade; drop role " + role));
         this.database.close();
     }
 
@@ -123,6 +132,130 @@ class SchemaIT {
         }
         assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
                 .containsExactly("app-flyway/V1__application.sql");
+    }
+
+    /** Roles of which one may create tables and the other may use them; the names are the database's own. */
+    private void createRoles(String grants) {
+        this.jdbc.execute("""
+                create role %1$s_owner login password 'owner';
+                create role %1$s_app login password 'app';
+                revoke create on schema public from public;
+                grant create, usage on schema public to %1$s_owner;
+                """.formatted(this.name) + grants.formatted(this.name));
+    }
+
+    private List<String> asApplication(String... properties) {
+        return Stream.concat(
+                        Stream.of(
+                                "spring.datasource.url="
+                                        + this.database.jdbcUrl().replaceFirst("\\?.*", ""),
+                                "spring.datasource.username=" + this.name + "_app",
+                                "spring.datasource.password=app",
+                                "spring.flyway.enabled=true",
+                                "spring.flyway.locations=classpath:db/app-flyway"),
+                        Stream.of(properties))
+                .toList();
+    }
+
+    private static final String GRANTS =
+            "alter default privileges for role %1$s_owner grant select, insert, update, delete on tables to %1$s_app";
+
+    @Test
+    void theUserOfTheApplicationsFlywayMigrates() {
+        createRoles(GRANTS);
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        for (int i = 0; i < 2; i++) {
+            try (TestApplication app = TestApplication.start(this.database, properties)) {
+                this.jdbc.update("truncate idempotency_processed");
+                assertThatClaimsWork(app);
+            }
+        }
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void theUrlOfTheApplicationsFlywayIsUsed() {
+        createRoles(GRANTS);
+        String url = this.database.jdbcUrl().replaceFirst("\\?.*", "");
+        List<String> properties = asApplication(
+                "spring.flyway.url=" + url,
+                "spring.flyway.user=" + this.name + "_owner",
+                "spring.flyway.password=owner");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void theDataSourceOfTheApplicationsFlywayIsUsedAndItsTablesAreWhereTheApplicationLooks() {
+        createRoles(GRANTS + "; create schema %1$s_app; grant all on schema %1$s_app to %1$s_owner, %1$s_app");
+        try (TestApplication app = TestApplication.start(this.database, asApplication(), OwnersDataSource.class)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).contains(this.name + "_app.idempotency_processed");
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void tablesThatTheApplicationsUserMayNotUseAreToldWithBothUsers() {
+        createRoles("");
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(this.database, properties).close());
+        assertThat(failure)
+                .hasStackTraceContaining("'" + this.name + "_owner'")
+                .hasStackTraceContaining("'" + this.name + "_app'")
+                .hasStackTraceContaining("Grant");
+    }
+
+    @Test
+    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<String> properties = List.of(
+                    "spring.flyway.enabled=true",
+                    "spring.flyway.locations=classpath:db/app-flyway",
+                    "spring.flyway.url=" + other.jdbcUrl());
+            try (TestApplication app = TestApplication.start(this.database, properties)) {
+                assertThatClaimsWork(app);
+            }
+            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
+                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
+                    .contains("application_table", "flyway_schema_history")
+                    .doesNotContain(Tables.PROCESSED, Tables.INBOX, MigrationHistory.TABLE);
+        }
+    }
+
+    @Test
+    void anApplicationThatAddsItsFlywayLaterBeginsWithABaseline() {
+        List<String> flyway = List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
+        TestApplication.start(this.database, List.of()).close();
+        assertThatException()
+                .isThrownBy(() -> TestApplication.start(this.database, flyway).close())
+                .withStackTraceContaining("non-empty schema");
+        List<String> baseline = Stream.concat(
+                        flyway.stream(),
+                        Stream.of("spring.flyway.baseline-on-migrate=true", "spring.flyway.baseline-version=0"))
+                .toList();
+        TestApplication.start(this.database, baseline).close();
+        assertThat(tables()).contains("public.late_table");
+    }
+
+    @Test
+    void inASchemaOfTheirOwnTheTablesLeaveThatOfAFlywayThatIsAddedLaterEmpty() {
+        List<String> apart = List.of("idempotency.schema.name=idem");
+        TestApplication.start(this.database, apart).close();
+        List<String> flyway =
+                List.of(apart.get(0), "spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
+        TestApplication.start(this.database, flyway).close();
+        assertThat(tables()).contains("public.late_table", "idem.idempotency_processed");
+    }
+
+    private String tableOwner() {
+        return this.jdbc.queryForObject(
+                "select tableowner from pg_tables where tablename = 'idempotency_processed'", String.class);
     }
 
     @Test
@@ -228,6 +361,16 @@ class SchemaIT {
 
     private static <T> T proxy(Class<T> type, InvocationHandler handler) {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    static class OwnersDataSource {
+
+        @Bean(defaultCandidate = false)
+        @FlywayDataSource
+        DataSource owners(@Value("${spring.datasource.url}") String url) {
+            String name = url.substring(url.lastIndexOf('/') + 1);
+            return new DriverManagerDataSource(url, name + "_owner", "owner");
+        }
     }
 
     static class OwnStore {

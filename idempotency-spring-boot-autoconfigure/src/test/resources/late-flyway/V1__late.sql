@@ -1,0 +1,1 @@
+create table late_table (id integer);
