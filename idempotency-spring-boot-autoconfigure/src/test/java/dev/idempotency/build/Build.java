@@ -30,6 +30,11 @@ record Build(
      * it to Spring Boot's BOM, so what that BOM manages for Spring Boot itself counts as stated.
      */
     static String managedVersion(String coordinates, String springBootVersion) {
-        return coordinates.startsWith(SPRING_BOOT) ? springBootVersion : Dependency.MANAGED;
+        return isOfSpringBoot(coordinates) ? springBootVersion : Dependency.MANAGED;
+    }
+
+    /** Whether Spring Boot's BOM knows it, so that Gradle lifts a lower version that is not stated strictly. */
+    static boolean isOfSpringBoot(String coordinates) {
+        return coordinates.startsWith(SPRING_BOOT);
     }
 }

@@ -1,5 +1,7 @@
 package dev.idempotency.build;
 
+import java.util.HashSet;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -8,13 +10,15 @@ import java.util.regex.Pattern;
 /** {@code gradle/libs.versions.toml}, of which the part in use is understood and everything else refused. */
 final class VersionCatalog {
 
-    private static final Pattern VERSION = Pattern.compile("([\\w-]+) = \"([^\"]+)\"");
+    private static final Pattern VERSION =
+            Pattern.compile("([\\w-]+) = (?:\"([^\"]+)\"|\\{ strictly = \"([^\"]+)\" })");
     private static final Pattern LIBRARY =
             Pattern.compile("([\\w-]+) = \\{ module = \"([^\"]+)\"(?:, version\\.ref = \"([^\"]+)\")? }");
     private static final Pattern PLUGIN =
             Pattern.compile("([\\w-]+) = \\{ id = \"([^\"]+)\", version\\.ref = \"([^\"]+)\" }");
 
     private final SortedMap<String, String> versions = new TreeMap<>();
+    private final Set<String> strictVersions = new HashSet<>();
     private final SortedMap<String, Library> libraries = new TreeMap<>();
     private final SortedMap<String, String> pluginVersions = new TreeMap<>();
 
@@ -39,14 +43,19 @@ final class VersionCatalog {
 
     private void addVersion(String line) {
         Matcher version = match(VERSION, line);
-        this.versions.put(version.group(1), version.group(2));
+        boolean strict = version.group(3) != null;
+        this.versions.put(version.group(1), version.group(strict ? 3 : 2));
+        if (strict) {
+            this.strictVersions.add(version.group(1));
+        }
     }
 
     private void addLibrary(String line) {
         Matcher library = match(LIBRARY, line);
         String reference = library.group(3);
         String stated = (reference != null) ? version(reference) : null;
-        this.libraries.put(accessor(library.group(1)), new Library(library.group(2), stated));
+        boolean strict = this.strictVersions.contains(reference);
+        this.libraries.put(accessor(library.group(1)), new Library(library.group(2), stated, strict));
     }
 
     private void addPlugin(String line) {
@@ -96,10 +105,11 @@ final class VersionCatalog {
     }
 
     /** A library and, unless a BOM manages it, its version. */
-    record Library(String coordinates, String statedVersion) {
+    record Library(String coordinates, String statedVersion, boolean strict) {
 
+        /** The version that Gradle takes: the higher of two, unless the catalogue is strict about its own. */
         String version(String springBootVersion) {
-            return (this.statedVersion != null)
+            return (this.statedVersion != null && (this.strict || !Build.isOfSpringBoot(this.coordinates)))
                     ? this.statedVersion
                     : Build.managedVersion(this.coordinates, springBootVersion);
         }
