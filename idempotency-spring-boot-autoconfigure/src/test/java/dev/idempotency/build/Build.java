@@ -23,18 +23,19 @@ record Build(
         SortedMap<String, SortedSet<Dependency>> modules,
         Publication publication) {
 
-    private static final String SPRING_BOOT = "org.springframework.boot:";
+    private static final String SPRING = "org.springframework.";
+    private static final String SPRING_BOOT = SPRING + "boot:";
 
     /**
      * Puts an unstated version into words. Maven must state the version of an annotation processor where Gradle leaves
      * it to Spring Boot's BOM, so what that BOM manages for Spring Boot itself counts as stated.
      */
     static String managedVersion(String coordinates, String springBootVersion) {
-        return isOfSpringBoot(coordinates) ? springBootVersion : Dependency.MANAGED;
+        return coordinates.startsWith(SPRING_BOOT) ? springBootVersion : Dependency.MANAGED;
     }
 
-    /** Whether Spring Boot's BOM knows it, so that Gradle lifts a lower version that is not stated strictly. */
-    static boolean isOfSpringBoot(String coordinates) {
-        return coordinates.startsWith(SPRING_BOOT);
+    /** Whether Spring Boot's BOM manages it, so that Gradle lifts a lower version that is not stated strictly. */
+    static boolean isLifted(String coordinates) {
+        return coordinates.startsWith(SPRING);
     }
 }

@@ -50,6 +50,7 @@ class BuildComparisonTests {
                     pom.xml                      | <module>sample-app</module>    | ''
                     gradle/libs.versions.toml    | archunit = "                   | archunit = "9.
                     gradle/libs.versions.toml    | { strictly = "4.1.0" }         | "4.1.0"
+                    gradle/libs.versions.toml    | { strictly = "7.0.5" }         | "7.0.5"
                     pom.xml                      | <archunit.version>             | <archunit.version>9.
                     pom.xml                      | <version>${spring-boot.version}| <version>9.0.0
                     pom.xml                      | <groupId>dev.idempotency       | <groupId>dev.other

@@ -109,7 +109,7 @@ final class VersionCatalog {
 
         /** The version that Gradle takes: the higher of two, unless the catalogue is strict about its own. */
         String version(String springBootVersion) {
-            return (this.statedVersion != null && (this.strict || !Build.isOfSpringBoot(this.coordinates)))
+            return (this.statedVersion != null && (this.strict || !Build.isLifted(this.coordinates)))
                     ? this.statedVersion
                     : Build.managedVersion(this.coordinates, springBootVersion);
         }
