@@ -183,10 +183,8 @@ class IdempotencyEndpointIT {
         assertThat(this.app.get("/idempotency?consumer=billing&messageId=%20").statusCode())
                 .isEqualTo(400);
         assertThat(this.app.get("/idempotency?messageId=1").statusCode()).isEqualTo(400);
-        assertThat(this.app.get("/idempotency?consumer=a%00b&messageId=1")).satisfies(response -> {
-            assertThat(response.statusCode()).isEqualTo(400);
-            assertThat(response.body()).contains("NUL");
-        });
+        assertThat(this.app.get("/idempotency?consumer=a%00b&messageId=1").statusCode())
+                .isEqualTo(400);
         assertThat(this.app.delete("/idempotency?consumer=a%00b&messageId=1").statusCode())
                 .isEqualTo(400);
         assertThat(this.app.delete("/idempotency/billing").statusCode()).isEqualTo(400);
