@@ -29,7 +29,8 @@ record ListenerStore(ProcessedMessageStore store) implements ProcessedMessageSto
     @Override
     public boolean holds(MessageId claimed) {
         return attempt(
-                () -> "ask whether message '" + claimed.value() + "' is still claimed", () -> this.store.holds(claimed));
+                () -> "ask whether message '" + claimed.value() + "' is still claimed",
+                () -> this.store.holds(claimed));
     }
 
     @Override
