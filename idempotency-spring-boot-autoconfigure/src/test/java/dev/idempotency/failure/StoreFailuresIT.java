@@ -16,10 +16,13 @@ import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
@@ -127,7 +130,7 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     @Test
-    void aDatabaseThatTakesNoWritesIsNoMessagesFault() {
+    void aDatabaseThatTakesNoWritesIsNoMessagesFault() throws Exception {
         String payload = "records replica";
         Retries retries = this.app.bean(Retries.class);
         String database = this.app.jdbc().queryForObject("select current_database()", String.class);
@@ -138,10 +141,11 @@ class StoreFailuresIT extends SharedApplicationTest {
             send("records", payload);
             await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("records") > before + 4 * MAX_ATTEMPTS);
         } finally {
-            this.app
-                    .jdbc()
-                    .execute("set default_transaction_read_only = off; alter database " + database
-                            + " reset default_transaction_read_only");
+            try (Connection other = DriverManager.getConnection(this.database.jdbcUrl());
+                    Statement statement = other.createStatement()) {
+                statement.execute("set default_transaction_read_only = off");
+                statement.execute("alter database " + database + " reset default_transaction_read_only");
+            }
             this.database.cutConnections();
         }
         awaitCaughtUp("records");
@@ -156,14 +160,13 @@ class StoreFailuresIT extends SharedApplicationTest {
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("lock table idempotency_processed in access exclusive mode");
-            List<java.util.concurrent.Future<Status>> answers = IntStream.range(0, 12)
+            List<Future<Status>> answers = IntStream.range(0, 12)
                     .mapToObj(i -> requests.submit(this::health))
                     .toList();
             await().until(() -> waiting() > 0);
             assertThat(waiting()).isOne();
-            for (java.util.concurrent.Future<Status> answer : answers) {
-                assertThat(answer.get(20, java.util.concurrent.TimeUnit.SECONDS))
-                        .isEqualTo(Status.DOWN);
+            for (Future<Status> answer : answers) {
+                assertThat(answer.get(20, TimeUnit.SECONDS)).isEqualTo(Status.DOWN);
             }
             other.rollback();
         } finally {
@@ -181,7 +184,7 @@ class StoreFailuresIT extends SharedApplicationTest {
 
     @Test
     void validationNamesWhatTheUserMayNotDo() {
-        String role = TestKafka.uniqueName("role").replace('-', '_').toLowerCase(java.util.Locale.ROOT);
+        String role = TestKafka.uniqueName("role").replace('-', '_').toLowerCase(Locale.ROOT);
         JdbcTemplate jdbc = this.app.jdbc();
         jdbc.execute("create role " + role + " login");
         try {
