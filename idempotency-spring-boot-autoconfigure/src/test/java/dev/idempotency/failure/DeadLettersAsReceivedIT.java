@@ -242,6 +242,9 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
 
     @Test
     void aDeadLetterTopicWithFewerPartitionsIsNotWarnedOf() {
+        // Before any message has had a key, one without is waited with.
+        send("wide", "with a key");
+        awaitCaughtUp("wide");
         try (FailureLog log = new FailureLog(FailureLog.ALL)) {
             this.app.send(new ProducerRecord<>(topic("wide"), 2, "key", "keyless"));
             awaitCaughtUp("wide");
