@@ -18,7 +18,7 @@ import org.springframework.core.io.ClassPathResource;
 record SchemaScript(String file, String table, String columns, String last) {
 
     /** What names begin with that neither a Flyway of the application nor anybody else takes for a migration. */
-    static final String PREFIX = "idempotency_";
+    static final String PREFIX = "idempotency_V";
 
     /** All of them, oldest first. */
     static final List<SchemaScript> ALL = List.of(

@@ -473,7 +473,8 @@ class InboxIT extends ApplicationTest {
                             .update(
                                     "insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,"
                                             + " record_offset, record_headers, attempts, updated_at)"
-                                            + " values ('c', ?, ?, 't', 0, 0, '', 1, now() - ? * interval '1 day')",
+                                            + " values (?, ?, ?, 't', 0, 0, '', 1, now() - ? * interval '1 day')",
+                                    CONSUMER,
                                     status + age,
                                     status,
                                     Integer.parseInt(age));
