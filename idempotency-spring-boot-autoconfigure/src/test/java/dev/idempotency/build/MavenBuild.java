@@ -1,217 +1,176 @@
 package dev.idempotency.build;
 
+import static dev.idempotency.build.BuildsAgreeTests.notUnderstood;
+
+import java.io.StringReader;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
-import org.w3c.dom.Element;
+import java.util.function.UnaryOperator;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.xpath.XPath;
+import javax.xml.xpath.XPathExpressionException;
+import javax.xml.xpath.XPathFactory;
+import javax.xml.xpath.XPathNodes;
+import org.w3c.dom.Node;
+import org.xml.sax.InputSource;
 
 /** Reads the POMs without Maven: inheritance is that of one parent, and what would need more is refused. */
 final class MavenBuild {
 
-    private static final String VERSION_SUFFIX = ".version";
+    private static final DocumentBuilderFactory XML = DocumentBuilderFactory.newInstance();
+    private static final XPath XPATH = XPathFactory.newInstance().newXPath();
+    private static final String PLUGIN = "/project/build//plugin[artifactId='%s']/";
 
-    private final BuildFiles files;
-    private final Map<String, String> properties = new HashMap<>();
-    private final Map<String, String> managedVersions = new HashMap<>();
-    private final SortedSet<String> boms = new TreeSet<>();
-    private final Pom root;
+    private final UnaryOperator<String> files;
+    private final SortedSet<String> facts = new TreeSet<>();
+    private final Map<String, String> properties = new TreeMap<>();
+    private final Map<String, String> managedVersions = new TreeMap<>();
+    private final List<String> boms = new ArrayList<>();
 
-    private MavenBuild(BuildFiles files) {
+    private MavenBuild(UnaryOperator<String> files) {
         this.files = files;
-        this.root = pom("pom.xml");
-        this.properties.put("project.version", this.root.text("version"));
-        for (Element property : this.root.elements("properties").stream()
-                .flatMap(element -> Pom.children(element).stream())
-                .toList()) {
-            this.properties.put(property.getTagName(), this.root.text(property));
-        }
-        for (Element managed : this.root.elements("dependencyManagement/dependencies/dependency")) {
-            Map<String, String> parts = parts(this.root, managed);
-            String coordinates = coordinates(this.root, parts);
-            if (parts.remove("scope", "import") && parts.remove("type", "pom")) {
-                this.boms.add(coordinates + ":" + parts.remove("version"));
-            } else {
-                this.managedVersions.put(coordinates, parts.remove("version"));
+    }
+
+    /** What the build says, one fact a line, in words that belong neither to Maven nor to Gradle. */
+    static SortedSet<String> facts(UnaryOperator<String> files) {
+        MavenBuild build = new MavenBuild(files);
+        build.readRoot();
+        return build.facts;
+    }
+
+    private void readRoot() {
+        String path = "pom.xml";
+        for (Node property : nodes(pom(path), "/project/version | /project/properties/*")) {
+            String name = property.getNodeName();
+            String value = filled(text(property));
+            this.properties.put(name.equals("version") ? "project.version" : name, value);
+            if (name.endsWith(".version") && !name.equals("java.version")) {
+                this.facts.add(name + " = " + value);
             }
-            refuseRest(this.root, coordinates, parts);
+        }
+        Node root = pom(path);
+        refuse(path, root, "//dependency[not(../../parent::project)] | //annotationProcessorPaths");
+        for (Node dependency : nodes(root, "//dependency")) {
+            Map<String, String> parts = parts(dependency);
+            String coordinates = parts.remove("groupId") + ":" + parts.remove("artifactId");
+            String version = parts.remove("version");
+            switch (parts.toString()) {
+                case "{}" -> this.managedVersions.put(coordinates, version);
+                case "{scope=import, type=pom}" -> this.boms.add(coordinates + " " + version);
+                default -> throw notUnderstood(path, coordinates + " " + parts);
+            }
+        }
+        texts(root, "/project/modules/module").forEach(this::readModule);
+
+        this.facts.add("project " + String.join(" ", texts(root, "/project/groupId | /project/version")));
+        this.facts.add("Java = [" + this.properties.get("maven.compiler.release") + "]");
+        String compiler = PLUGIN.formatted("maven-compiler-plugin") + "configuration/";
+        SortedSet<String> arguments = new TreeSet<>(texts(root, compiler + "compilerArgs/arg"));
+        texts(root, compiler + "parameters[.='true']").forEach(yes -> arguments.add("-parameters"));
+        this.facts.add("compiler arguments = " + arguments);
+        this.facts.add("plugin org.springframework.boot = "
+                + texts(root, PLUGIN.formatted("spring-boot-maven-plugin") + "version"));
+        this.facts.add("published as "
+                + texts(
+                        root,
+                        "/project/description | /project/url"
+                                + " | /project/licenses/license/* | /project/developers/developer/* | /project/scm/*"));
+    }
+
+    private void readModule(String module) {
+        String path = module + "/pom.xml";
+        Node pom = pom(path);
+        refuse(
+                path,
+                pom,
+                "//dependency[not(../parent::project)]"
+                        + " | //properties/*[contains(name(), 'version') or starts-with(name(), 'maven.')]");
+        this.facts.add("module " + module);
+        this.boms.forEach(bom -> this.facts.add(module + ": BOM " + bom));
+        nodes(pom, "//dependency | //annotationProcessorPaths/*").forEach(node -> readDependency(module, path, node));
+        if (nodes(pom, PLUGIN.formatted("maven-deploy-plugin") + "configuration/skip[.='true']")
+                .isEmpty()) {
+            List<String> jars = texts(pom, "/project/build/plugins//execution/id[starts-with(., 'attach-')]");
+            this.facts.add("publishes " + module + " with " + new TreeSet<>(jars));
         }
     }
 
-    static Build read(BuildFiles files) {
-        return new MavenBuild(files).read();
+    private void readDependency(String module, String path, Node dependency) {
+        Map<String, String> parts = parts(dependency);
+        String coordinates = parts.remove("groupId") + ":" + parts.remove("artifactId");
+        String stated = parts.remove("version");
+        String version = (stated != null) ? stated : this.managedVersions.getOrDefault(coordinates, "managed");
+        // Maven must state the version of an annotation processor where Gradle leaves it to Spring Boot's BOM.
+        boolean managed = coordinates.startsWith("org.springframework.boot:")
+                && version.equals(this.properties.get("spring-boot.version"));
+        String scope =
+                switch (dependency.getNodeName() + parts) {
+                    case "dependency{}" -> "compile";
+                    case "dependency{optional=true}" -> "optional";
+                    case "dependency{scope=runtime}" -> "runtime";
+                    case "dependency{scope=test}" -> "test";
+                    case "path{}" -> "processor";
+                    default -> throw notUnderstood(path, coordinates + " " + parts);
+                };
+        if (version.contains("${")) {
+            throw notUnderstood(path, coordinates + " " + version);
+        }
+        this.facts.add(module + ": " + scope + " " + coordinates + " " + (managed ? "managed" : version));
     }
 
-    private Build read() {
-        SortedSet<Dependency> everywhere = dependencies(this.root);
-        SortedMap<String, SortedSet<Dependency>> modules = new TreeMap<>();
-        SortedMap<String, SortedSet<String>> attachments = new TreeMap<>();
-        for (Element element : this.root.elements("modules/module")) {
-            String module = this.root.text(element);
-            Pom pom = pom(module + "/pom.xml");
-            SortedSet<Dependency> dependencies = dependencies(pom);
-            dependencies.addAll(everywhere);
-            modules.put(module, dependencies);
-            if (published(pom)) {
-                attachments.put(module, attachments(pom));
-            }
+    private Node pom(String path) {
+        try {
+            String xml = filled(this.files.apply(path));
+            return XML.newDocumentBuilder().parse(new InputSource(new StringReader(xml)));
+        } catch (Exception ex) {
+            throw new IllegalStateException(path + " cannot be read", ex);
         }
-        return new Build(
-                this.root.text("groupId"),
-                this.root.text("version"),
-                this.properties.get("maven.compiler.release"),
-                compilerArguments(),
-                springBootPlugin(),
-                versions(),
-                this.boms,
-                modules,
-                publication(attachments));
     }
 
-    private SortedSet<Dependency> dependencies(Pom pom) {
-        SortedSet<Dependency> dependencies = new TreeSet<>();
-        for (Element element : pom.elements("dependencies/dependency")) {
-            Map<String, String> parts = parts(pom, element);
-            String coordinates = coordinates(pom, parts);
-            Scope scope = scope(pom, coordinates, parts.remove("scope"), parts.remove("optional"));
-            dependencies.add(new Dependency(coordinates, scope, version(coordinates, parts.remove("version"))));
-            refuseRest(pom, coordinates, parts);
+    /** The text with the properties of the root in it. */
+    private String filled(String text) {
+        String filled = text;
+        for (Map.Entry<String, String> property : this.properties.entrySet()) {
+            filled = filled.replace("${" + property.getKey() + "}", property.getValue());
         }
-        for (Element element : pom.anywhere("annotationProcessorPaths").stream()
-                .flatMap(paths -> Pom.children(paths).stream())
-                .toList()) {
-            Map<String, String> parts = parts(pom, element);
-            String coordinates = coordinates(pom, parts);
-            dependencies.add(
-                    new Dependency(coordinates, Scope.PROCESSOR, version(coordinates, parts.remove("version"))));
-            refuseRest(pom, coordinates, parts);
-        }
-        int read = pom.elements("dependencies/dependency").size()
-                + pom.elements("dependencyManagement/dependencies/dependency").size();
-        if (pom.anywhere("dependency").size() != read
-                || (pom != this.root && !pom.elements("dependencyManagement").isEmpty())) {
-            throw new NotUnderstood(pom.path(), "a <dependency> of a profile, a plugin or a module's own management");
-        }
-        return dependencies;
+        return filled;
     }
 
-    private static Scope scope(Pom pom, String coordinates, String scope, String optional) {
-        if ("true".equals(optional) && (scope == null || scope.equals("compile"))) {
-            return Scope.OPTIONAL;
-        }
-        if (optional == null || optional.equals("false")) {
-            if (scope == null || scope.equals("compile")) {
-                return Scope.COMPILE;
-            }
-            if (scope.equals("runtime")) {
-                return Scope.RUNTIME;
-            }
-            if (scope.equals("test")) {
-                return Scope.TEST;
-            }
-        }
-        throw new NotUnderstood(pom.path(), coordinates + " with scope " + scope + ", optional " + optional);
-    }
-
-    private String version(String coordinates, String stated) {
-        if (stated != null) {
-            return stated;
-        }
-        String managed = this.managedVersions.get(coordinates);
-        return (managed != null)
-                ? managed
-                : Build.managedVersion(coordinates, this.properties.get("spring-boot.version"));
-    }
-
-    private List<String> compilerArguments() {
-        List<String> arguments = new ArrayList<>();
-        for (Element plugin : this.root.plugins("build/pluginManagement/plugins", "maven-compiler-plugin")) {
-            for (Element parameters : Pom.descendants(plugin, "configuration/parameters")) {
-                if (this.root.text(parameters).equals("true")) {
-                    arguments.add("-parameters");
-                }
-            }
-            for (Element argument : Pom.descendants(plugin, "configuration/compilerArgs/arg")) {
-                arguments.add(this.root.text(argument));
-            }
-        }
-        return arguments;
-    }
-
-    private String springBootPlugin() {
-        return this.root.plugins("build/pluginManagement/plugins", "spring-boot-maven-plugin").stream()
-                .flatMap(plugin -> Pom.descendants(plugin, "version").stream())
-                .map(this.root::text)
-                .collect(Collectors.joining());
-    }
-
-    /** The properties named {@code *.version}, without that of Java, which Gradle calls a release. */
-    private SortedMap<String, String> versions() {
-        SortedMap<String, String> versions = new TreeMap<>();
-        this.properties.forEach((name, value) -> {
-            if (name.endsWith(VERSION_SUFFIX) && !name.equals("java.version") && !name.equals("project.version")) {
-                versions.put(name.substring(0, name.length() - VERSION_SUFFIX.length()), value);
-            }
+    private static void refuse(String path, Node pom, String xpath) {
+        nodes(pom, xpath).forEach(node -> {
+            throw notUnderstood(path, "<" + node.getNodeName() + "> " + text(node));
         });
-        return versions;
     }
 
-    private static boolean published(Pom pom) {
-        return pom.plugins("build/plugins", "maven-deploy-plugin").stream()
-                .flatMap(plugin -> Pom.descendants(plugin, "configuration/skip").stream())
-                .noneMatch(skip -> pom.text(skip).equals("true"));
-    }
-
-    private static SortedSet<String> attachments(Pom pom) {
-        SortedSet<String> attachments = new TreeSet<>();
-        for (Element id : pom.elements("build/plugins/plugin/executions/execution/id")) {
-            if (pom.text(id).startsWith("attach-")) {
-                attachments.add(pom.text(id).substring("attach-".length()));
+    private static Map<String, String> parts(Node element) {
+        Map<String, String> parts = new TreeMap<>();
+        for (Node part = element.getFirstChild(); part != null; part = part.getNextSibling()) {
+            if (part.getNodeType() == Node.ELEMENT_NODE) {
+                parts.put(part.getNodeName(), text(part));
             }
         }
-        return attachments;
-    }
-
-    private Publication publication(SortedMap<String, SortedSet<String>> attachments) {
-        return new Publication(
-                attachments,
-                this.root.text("description"),
-                this.root.text("url"),
-                this.root.text("licenses/license/name"),
-                this.root.text("licenses/license/url"),
-                this.root.text("developers/developer/name"),
-                this.root.text("scm/connection"),
-                this.root.text("scm/developerConnection"),
-                this.root.text("scm/url"));
-    }
-
-    private Pom pom(String path) {
-        return new Pom(path, this.files.text(path), this.properties);
-    }
-
-    private static Map<String, String> parts(Pom pom, Element element) {
-        Map<String, String> parts = new TreeMap<>();
-        Pom.children(element).forEach(part -> parts.put(part.getTagName(), pom.text(part)));
         return parts;
     }
 
-    private static String coordinates(Pom pom, Map<String, String> parts) {
-        String group = parts.remove("groupId");
-        String artifact = parts.remove("artifactId");
-        if (group == null || artifact == null) {
-            throw new NotUnderstood(pom.path(), "a dependency without groupId or artifactId");
-        }
-        return group + ":" + artifact;
+    private static List<String> texts(Node pom, String xpath) {
+        return nodes(pom, xpath).stream().map(MavenBuild::text).toList();
     }
 
-    private static void refuseRest(Pom pom, String coordinates, Map<String, String> rest) {
-        if (!rest.isEmpty()) {
-            throw new NotUnderstood(pom.path(), coordinates + " with " + rest);
+    private static String text(Node node) {
+        return node.getTextContent().strip();
+    }
+
+    private static List<Node> nodes(Node start, String xpath) {
+        List<Node> nodes = new ArrayList<>();
+        try {
+            XPATH.evaluateExpression(xpath, start, XPathNodes.class).forEach(nodes::add);
+        } catch (XPathExpressionException ex) {
+            throw new IllegalArgumentException(xpath, ex);
         }
+        return nodes;
     }
 }
