@@ -51,6 +51,8 @@ public final class TestApplication implements AutoCloseable {
             defaults.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
         }
         defaults.put("spring.kafka.consumer.auto-offset-reset", "earliest");
+        // Tests send one message after the other, and by default a producer waits for more to send with it.
+        defaults.put("spring.kafka.producer.properties.linger.ms", "0");
         // A consumer that seeks, to have a record again, waits for the fetch that is under way.
         defaults.put("spring.kafka.consumer.fetch-max-wait", "50ms");
         // A container looks after each poll whether a nack's sleep is over.
@@ -119,14 +121,15 @@ public final class TestApplication implements AutoCloseable {
     public void awaitCaughtUp(String group, String topic) {
         Awaitility.await("group " + group + " at the end of " + topic)
                 .atMost(Duration.ofSeconds(60))
-                .pollInterval(Duration.ofMillis(100))
+                .pollInterval(Duration.ofMillis(20))
                 .until(() -> endOffsets(topic).equals(committedOffsets(group, topic)));
     }
 
     /** Offsets that the group has committed, by partition; partitions that are empty are left out. */
     public static Map<Integer, Long> committedOffsets(String group, String topic) {
-        try (Admin admin = TestKafka.admin()) {
-            Map<TopicPartition, OffsetAndMetadata> offsets = admin.listConsumerGroupOffsets(group)
+        try {
+            Map<TopicPartition, OffsetAndMetadata> offsets = TestKafka.sharedAdmin()
+                    .listConsumerGroupOffsets(group)
                     .partitionsToOffsetAndMetadata()
                     .get(30, TimeUnit.SECONDS);
             return offsets.entrySet().stream()
@@ -141,7 +144,8 @@ public final class TestApplication implements AutoCloseable {
 
     /** Where the topic ends, by partition; partitions that are empty are left out. */
     public static Map<Integer, Long> endOffsets(String topic) {
-        try (Admin admin = TestKafka.admin()) {
+        Admin admin = TestKafka.sharedAdmin();
+        try {
             Map<TopicPartition, OffsetSpec> latest = admin
                     .describeTopics(List.of(topic))
                     .allTopicNames()
@@ -172,10 +176,11 @@ public final class TestApplication implements AutoCloseable {
                 .atMost(Duration.ofSeconds(30))
                 .ignoreExceptions()
                 .until(() -> {
-                    try (Admin admin = TestKafka.admin()) {
-                        admin.alterConsumerGroupOffsets(group, beginning).all().get(30, TimeUnit.SECONDS);
-                        return true;
-                    }
+                    TestKafka.sharedAdmin()
+                            .alterConsumerGroupOffsets(group, beginning)
+                            .all()
+                            .get(30, TimeUnit.SECONDS);
+                    return true;
                 });
         registry.start();
     }

@@ -87,7 +87,7 @@ class CrashIT extends ApplicationTest {
 
     @Override
     protected TestApplication start(Class<?>... classes) {
-        return start(List.of("crash=NEVER"), classes);
+        return start(List.of("crash=NEVER", CrashingApplication.SAME_MEMBER), classes);
     }
 
     private Process launch(Class<?> listener, CrashPoint crash) throws IOException {

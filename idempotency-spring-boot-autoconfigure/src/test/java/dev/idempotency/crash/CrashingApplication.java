@@ -23,6 +23,9 @@ final class CrashingApplication {
         NEVER
     }
 
+    /** Lets whoever is started again take the dead one's place at once, not when its session has timed out. */
+    static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
+
     private static final int MESSAGES_BEFORE_CRASH = 10;
     private static final int RECORDS_A_POLL = 100;
 
@@ -32,6 +35,7 @@ final class CrashingApplication {
         TestApplication.start(
                 arguments[0],
                 List.of(
+                        SAME_MEMBER,
                         "topic=" + arguments[1],
                         "group=" + arguments[2],
                         "crash=" + arguments[3],

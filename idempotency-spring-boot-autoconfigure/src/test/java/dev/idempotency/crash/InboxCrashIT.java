@@ -40,7 +40,7 @@ class InboxCrashIT extends ApplicationTest {
         assertThat(jdbc.queryForObject("select count(*) from idempotency_inbox", Integer.class))
                 .as("not recorded")
                 .isZero();
-        try (TestApplication app = start(List.of("fail=false"), Listener.class)) {
+        try (TestApplication app = start(List.of("fail=false", CrashingApplication.SAME_MEMBER), Listener.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("paid");
             InboxEntry entry =
@@ -58,7 +58,11 @@ class InboxCrashIT extends ApplicationTest {
         public static void main(String[] arguments) {
             TestApplication.start(
                     arguments[0],
-                    List.of("topic=" + arguments[1], "group=" + arguments[2], "fail=true"),
+                    List.of(
+                            CrashingApplication.SAME_MEMBER,
+                            "topic=" + arguments[1],
+                            "group=" + arguments[2],
+                            "fail=true"),
                     Listener.class,
                     DiesBeforeTheRecord.class);
         }

@@ -29,6 +29,8 @@ class RollingRestartIT extends ApplicationTest {
     @ValueSource(booleans = {false, true})
     void nothingIsLostOrAppliedTwiceWithCooperativeRebalances(boolean immediateStop) {
         List<String> properties = List.of(
+                // Instances are to come and go while messages are on their way.
+                "spring.kafka.producer.properties.linger.ms=5",
                 "spring.kafka.consumer.properties.partition.assignment.strategy="
                         + "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
                 "spring.kafka.listener.immediate-stop=" + immediateStop);

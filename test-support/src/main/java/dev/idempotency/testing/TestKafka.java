@@ -40,8 +40,8 @@ public final class TestKafka {
         List<NewTopic> newTopics = List.of(topics).stream()
                 .map(topic -> new NewTopic(topic, partitions, (short) 1))
                 .toList();
-        try (Admin admin = admin()) {
-            admin.createTopics(newTopics).all().get(30, TimeUnit.SECONDS);
+        try {
+            sharedAdmin().createTopics(newTopics).all().get(30, TimeUnit.SECONDS);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(ex);
@@ -55,9 +55,19 @@ public final class TestKafka {
         return Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers()));
     }
 
+    /** The admin client that all tests of this JVM share, since to start one takes longer than to ask it. Not to be closed. */
+    public static Admin sharedAdmin() {
+        return SharedAdmin.ADMIN;
+    }
+
     /** A name for a topic or a group that no other test uses. */
     public static String uniqueName(String prefix) {
         return prefix + "-" + UUID.randomUUID().toString().substring(0, 8);
+    }
+
+    private static final class SharedAdmin {
+
+        static final Admin ADMIN = admin();
     }
 
     private static final class Server {
