@@ -6,6 +6,11 @@ import dev.idempotency.testing.TestPostgres;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
 
@@ -29,6 +34,15 @@ public abstract class SharedApplicationTest {
     /** Creates the topics of these kinds, before the application starts. */
     protected void createTopics(int partitions, String... kinds) {
         TestKafka.createTopics(partitions, Arrays.stream(kinds).map(this::topic).toArray(String[]::new));
+    }
+
+    /** Lets the broker refuse what is larger, such as dead letters. */
+    protected static void limitMessageSize(String topic, String bytes) throws Exception {
+        AlterConfigOp limit = new AlterConfigOp(new ConfigEntry("max.message.bytes", bytes), AlterConfigOp.OpType.SET);
+        TestKafka.sharedAdmin()
+                .incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.TOPIC, topic), List.of(limit)))
+                .all()
+                .get(30, TimeUnit.SECONDS);
     }
 
     @AfterAll

@@ -18,9 +18,6 @@ import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -28,7 +25,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
@@ -153,17 +149,6 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
         awaitCaughtUp("asking");
         assertThat(effectsOf("behind")).containsExactly("behind " + kind);
         assertThat(deadLetters("asking")).hasSize(1);
-    }
-
-    private static void limitMessageSize(String topic, String bytes) throws Exception {
-        try (Admin admin = TestKafka.admin()) {
-            admin.incrementalAlterConfigs(Map.of(
-                            new ConfigResource(ConfigResource.Type.TOPIC, topic),
-                            List.of(new AlterConfigOp(
-                                    new ConfigEntry("max.message.bytes", bytes), AlterConfigOp.OpType.SET))))
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
-        }
     }
 
     @Test

@@ -11,7 +11,6 @@ import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.IdempotencyMeters;
-import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.charset.StandardCharsets;
@@ -21,17 +20,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -370,17 +364,6 @@ class FailureHandlingIT extends SharedApplicationTest {
     private void awaitDeadLetterTopic(String kind) {
         send(kind, "poison to have the topic created " + kind);
         awaitCaughtUp(kind);
-    }
-
-    private static void limitMessageSize(String topic, String bytes) throws Exception {
-        try (Admin admin = TestKafka.admin()) {
-            admin.incrementalAlterConfigs(Map.of(
-                            new ConfigResource(ConfigResource.Type.TOPIC, topic),
-                            List.of(new AlterConfigOp(
-                                    new ConfigEntry("max.message.bytes", bytes), AlterConfigOp.OpType.SET))))
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
-        }
     }
 
     private ConcurrentMessageListenerContainer<?, ?> container(String id) {

@@ -129,15 +129,7 @@ class HardFailuresIT extends SharedApplicationTest {
     @MethodSource("hardFailures")
     void whateverIsThrownTheMessageAloneIsGivenUp(String payload) {
         String kind = payload.substring(payload.indexOf(' ') + 1);
-        send(kind, 0, "before " + payload);
-        send(kind, 0, payload);
-        send(kind, 0, "after " + payload);
-        send(kind, 1, "beside " + payload);
-        awaitCaughtUp(kind);
-        assertThat(Stream.of("before ", "after ", "beside ").map(word -> effects(word + payload)))
-                .containsOnly(1);
-        assertThat(effects(payload)).isZero();
-        assertThat(deadLetters(kind)).containsOnlyOnce(payload);
+        assertThatItAloneIsGivenUp(kind, payload);
         assertThat(attempts(payload)).isGreaterThanOrEqualTo(MAX_ATTEMPTS);
     }
 
@@ -165,16 +157,19 @@ class HardFailuresIT extends SharedApplicationTest {
     @ParameterizedTest
     @ValueSource(strings = {"rude", "rude-batch"})
     void anErrorHandlerOfTheApplicationThatThrowsBeforeItSeeksLosesNothing(String kind) {
-        String poison = "poison " + kind;
-        send(kind, 0, "before " + poison);
-        send(kind, 0, poison);
-        send(kind, 0, "after " + poison);
-        send(kind, 1, "beside " + poison);
+        assertThatItAloneIsGivenUp(kind, "poison " + kind);
+    }
+
+    private void assertThatItAloneIsGivenUp(String kind, String payload) {
+        send(kind, 0, "before " + payload);
+        send(kind, 0, payload);
+        send(kind, 0, "after " + payload);
+        send(kind, 1, "beside " + payload);
         awaitCaughtUp(kind);
-        assertThat(Stream.of("before ", "after ", "beside ").map(word -> effects(word + poison)))
+        assertThat(Stream.of("before ", "after ", "beside ").map(word -> effects(word + payload)))
                 .containsOnly(1);
-        assertThat(effects(poison)).isZero();
-        assertThat(deadLetters(kind)).containsOnlyOnce(poison);
+        assertThat(effects(payload)).isZero();
+        assertThat(deadLetters(kind)).containsOnlyOnce(payload);
     }
 
     /** An error handler that fails itself, now and then. */
