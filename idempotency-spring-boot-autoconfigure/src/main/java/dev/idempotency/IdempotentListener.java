@@ -39,8 +39,8 @@ public @interface IdempotentListener {
     /**
      * SpEL expression for the message's id, which must be the same for every delivery of the message and different for
      * every other message of this consumer. Variables: {@code #record}, {@code #payload}, {@code #headers} (those of
-     * the Kafka record, as text), {@code #coordinates} (topic, partition and offset: the weak choice, a republished
-     * message gets new ones) and the method's arguments by name. Placeholders are resolved. Default: the first header
+     * the Kafka record, as text), {@code #coordinates} (topic with its id, partition and offset: the weak choice, a
+     * republished message gets new ones) and the method's arguments by name. Placeholders are resolved. Default: the first header
      * present of {@code idempotency.key.headers}.
      */
     String key() default "";

@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.Outages;
 import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -119,10 +120,17 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     }
 
     private void reportOutages(Health.Builder builder) {
-        Map<Boolean, List<ConsumerOutage>> waiting =
-                this.outages.current().stream().collect(Collectors.groupingBy(ConsumerOutage::forKeys));
-        waiting.forEach((forKeys, consumers) ->
-                builder.status(DEGRADED).withDetail(forKeys ? "waitingForKeys" : "waitingForDatabase", consumers));
+        Map<Awaited, List<ConsumerOutage>> waiting =
+                this.outages.current().stream().collect(Collectors.groupingBy(ConsumerOutage::awaited));
+        waiting.forEach((awaited, consumers) -> builder.status(DEGRADED).withDetail(detailOf(awaited), consumers));
+    }
+
+    private static String detailOf(Awaited awaited) {
+        return switch (awaited) {
+            case DATABASE -> "waitingForDatabase";
+            case BROKER -> "waitingForBroker";
+            case KEYS -> "waitingForKeys";
+        };
     }
 
     private void reportCleanup(Health.Builder builder) {

@@ -34,7 +34,7 @@ public record BrokerConnection(Map<String, Object> settings) {
             SecurityConfig.SECURITY_PROVIDERS_CONFIG,
             SslBundle.class.getName());
 
-    private static final Set<String> PREFIXES = Set.of("ssl.", "sasl.");
+    private static final Set<String> PREFIXES = Set.of("ssl.", "sasl.", "config.providers");
 
     public BrokerConnection {
         settings = Map.copyOf(settings);

@@ -3,11 +3,30 @@ package dev.idempotency.failure;
 import java.time.Instant;
 
 /**
- * A consumer that waits: for the database, or to be told where its keys are.
+ * A consumer that waits: for the database, for the broker, or to be told where its keys are.
  *
  * @param consumer the consumer's name
  * @param since when it began to wait
  * @param cause what it met with
- * @param forKeys whether it waits because no message had a key so far
+ * @param awaited what it waits for
  */
-public record ConsumerOutage(String consumer, Instant since, String cause, boolean forKeys) {}
+public record ConsumerOutage(String consumer, Instant since, String cause, Awaited awaited) {
+
+    /** What a consumer waits for. */
+    public enum Awaited {
+
+        /** An answer of the database. */
+        DATABASE,
+
+        /** An answer of the broker as to which topic its messages are from. */
+        BROKER,
+
+        /** A message with a key, as none had one so far. */
+        KEYS
+    }
+
+    /** Whether it waits because no message had a key so far. */
+    public boolean forKeys() {
+        return this.awaited == Awaited.KEYS;
+    }
+}

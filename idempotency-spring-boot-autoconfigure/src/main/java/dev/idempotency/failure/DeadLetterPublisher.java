@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.received.ReceivedRecord;
 import dev.idempotency.received.ReceivedRecords;
@@ -92,6 +93,10 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             if (OF_DESERIALIZERS.contains(header.key()) && !received.headers().contains(header)) {
                 headers.add(header);
             }
+        }
+        Header coordinates = TopicCoordinates.headerOf(record);
+        if (coordinates != null) {
+            headers.remove(TopicCoordinates.HEADER).add(coordinates);
         }
         return new ConsumerRecord<>(
                 record.topic(),

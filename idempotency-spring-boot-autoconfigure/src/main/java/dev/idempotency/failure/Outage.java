@@ -1,7 +1,10 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.IdempotencyException;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicUnknownException;
+import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,7 +56,7 @@ final class Outage {
     }
 
     FailureKind classify(Exception failure) {
-        if (noKeysYetIn(failure) != null) {
+        if (ownReasonIn(failure) != null) {
             return FailureKind.OUTAGE;
         }
         // Whatever the application's classifier knows of other failures: this one is not the message's.
@@ -93,12 +96,12 @@ final class Outage {
         return this.pauses.pauseAfter(attempts);
     }
 
-    /** Not deep among the causes, as it comes from this library itself. */
-    private static @Nullable NoKeysYetException noKeysYetIn(Exception failure) {
+    /** What this library itself waits for by throwing it, so that it is not deep among the causes. */
+    private static @Nullable IdempotencyException ownReasonIn(Exception failure) {
         Throwable cause = failure;
         for (int depth = 0; cause != null && depth < 5; depth++) {
-            if (cause instanceof NoKeysYetException found) {
-                return found;
+            if (cause instanceof NoKeysYetException || cause instanceof TopicUnknownException) {
+                return (IdempotencyException) cause;
             }
             cause = cause.getCause();
         }
@@ -106,15 +109,16 @@ final class Outage {
     }
 
     private void begin(Exception failure, RecordCoordinates where) {
-        NoKeysYetException noKeys = noKeysYetIn(failure);
-        if (noKeys != null) {
-            this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(noKeys.getMessage()), true);
-            logger.warn("Consumer '{}' stands still. {}", this.consumer, noKeys.getMessage());
-            this.observer.outageBegan(noKeys);
+        IdempotencyException own = ownReasonIn(failure);
+        if (own != null) {
+            Awaited awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
+            this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(own.getMessage()), awaited);
+            logger.warn("Consumer '{}' stands still. {}", this.consumer, own.getMessage());
+            this.observer.outageBegan(own);
             return;
         }
         Throwable cause = deepestCause(failure);
-        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString(), false);
+        this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString(), Awaited.DATABASE);
         logger.warn(
                 "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
                         + " nothing is skipped or dead-lettered meanwhile.",
@@ -147,7 +151,12 @@ final class Outage {
         if (outage != null && this.attemptsByThread.isEmpty()) {
             this.declared = null;
             Duration duration = Duration.between(outage.since(), Instant.now());
-            String what = outage.forKeys() ? "keys" : "the database";
+            String what =
+                    switch (outage.awaited()) {
+                        case DATABASE -> "the database";
+                        case BROKER -> "the broker";
+                        case KEYS -> "keys";
+                    };
             logger.info("Consumer '{}' no longer waits for {}, after {}", this.consumer, what, duration);
             this.observer.outageEnded(duration.toNanos());
         }

@@ -1,10 +1,13 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicCoordinates;
 import dev.idempotency.received.ReceivedRecord;
 import dev.idempotency.received.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -34,7 +37,7 @@ final class MessageKeeping {
     private KeptMessage keep(DeliveredMessage message) {
         ReceivedRecord found = this.received.find(message.record());
         List<Header> headers = (found != null)
-                ? found.headers()
+                ? withCoordinates(found.headers(), message.record())
                 : List.of(message.record().headers().toArray());
         return new KeptMessage(
                 message.id(),
@@ -44,6 +47,18 @@ final class MessageKeeping {
                 HeaderLines.write(headers),
                 (found != null) ? payload(found.value()) : Payload.UNKNOWN,
                 message.earlierCalls());
+    }
+
+    /** By which a replay is the same message, though its topic may have been created anew by then. */
+    private static List<Header> withCoordinates(List<Header> received, ConsumerRecord<?, ?> record) {
+        Header coordinates = TopicCoordinates.headerOf(record);
+        if (coordinates == null) {
+            return received;
+        }
+        return Stream.concat(
+                        received.stream().filter(header -> !header.key().equals(TopicCoordinates.HEADER)),
+                        Stream.of(coordinates))
+                .toList();
     }
 
     private Payload payload(byte @Nullable [] received) {

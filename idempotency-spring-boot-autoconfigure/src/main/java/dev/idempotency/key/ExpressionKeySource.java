@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.TopicCoordinates;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,6 +27,7 @@ public final class ExpressionKeySource implements KeySource {
     private final SpelExpression expression;
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
+    private final @Nullable CoordinatesSource coordinates;
 
     /**
      * Parses the expression.
@@ -33,11 +35,13 @@ public final class ExpressionKeySource implements KeySource {
      * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
      * @param beanFactory where {@code @bean} references lead
+     * @param coordinates who is asked for {@code #coordinates}, if the expression names them
      * @throws IllegalArgumentException if it does not parse, or names what there is not: a variable, a function,
      *     a bean, a type
      */
-    public ExpressionKeySource(String expression, List<String> argumentNames, BeanFactory beanFactory) {
-        this(expression, MessageVariables.NAMES, argumentNames, beanFactory);
+    public ExpressionKeySource(
+            String expression, List<String> argumentNames, BeanFactory beanFactory, CoordinatesSource coordinates) {
+        this(expression, MessageVariables.NAMES, argumentNames, beanFactory, coordinates);
     }
 
     /**
@@ -45,12 +49,17 @@ public final class ExpressionKeySource implements KeySource {
      *
      * @throws IllegalArgumentException if it does not parse, or names a variable that is not of the record
      */
-    public static ExpressionKeySource ofRecord(String expression, BeanFactory beanFactory) {
-        return new ExpressionKeySource(expression, MessageVariables.OF_RECORD, List.of(), beanFactory);
+    public static ExpressionKeySource ofRecord(
+            String expression, BeanFactory beanFactory, CoordinatesSource coordinates) {
+        return new ExpressionKeySource(expression, MessageVariables.OF_RECORD, List.of(), beanFactory, coordinates);
     }
 
     private ExpressionKeySource(
-            String expression, List<String> messageVariables, List<String> argumentNames, BeanFactory beanFactory) {
+            String expression,
+            List<String> messageVariables,
+            List<String> argumentNames,
+            BeanFactory beanFactory,
+            CoordinatesSource coordinates) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         this.expression = KeyExpressionParser.parse(expression, classLoader);
@@ -65,13 +74,17 @@ public final class ExpressionKeySource implements KeySource {
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
-        new KeyReferences(this.expression, known, this.shared, beanFactory).requireAll();
+        KeyReferences references = new KeyReferences(this.expression, known, this.shared, beanFactory);
+        references.requireAll();
+        this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
     }
 
     @Override
     public @Nullable String keyOf(MessageView message) {
+        TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.of(message.record()) : null;
         try {
-            return KeyText.of(this.expression.getValue(new MessageVariables(this.shared, message, this.argumentNames)));
+            return KeyText.of(this.expression.getValue(
+                    new MessageVariables(this.shared, message, coordinates, this.argumentNames)));
         } catch (NoKeyException ex) {
             return null;
         } catch (SpelEvaluationException ex) {

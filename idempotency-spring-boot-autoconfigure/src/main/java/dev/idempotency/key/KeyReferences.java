@@ -2,6 +2,7 @@ package dev.idempotency.key;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -35,6 +36,7 @@ final class KeyReferences {
     private final Set<String> variables;
     private final EvaluationContext context;
     private final BeanFactory beanFactory;
+    private final Set<String> named = new HashSet<>();
 
     KeyReferences(
             SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
@@ -51,6 +53,11 @@ final class KeyReferences {
      */
     void requireAll() {
         require(this.expression.getAST());
+    }
+
+    /** Whether the expression names a variable, once all have been looked for. */
+    boolean isNamed(String variable) {
+        return this.named.contains("#" + variable);
     }
 
     private void require(SpelNode node) {
@@ -73,6 +80,7 @@ final class KeyReferences {
     }
 
     private void requireVariable(String name) {
+        this.named.add(name);
         boolean special = name.equals("#root") || name.equals("#this");
         if (!special && !this.variables.contains(name.substring(1))) {
             throw missing("names the variable %s, but there are only %s".formatted(name, this.variables));

@@ -63,7 +63,8 @@ final class KeyText {
                 || value instanceof byte[]
                 || value instanceof java.time.temporal.Temporal
                 || value instanceof java.net.URI
-                || value instanceof dev.idempotency.RecordCoordinates;
+                || value instanceof dev.idempotency.RecordCoordinates
+                || value instanceof dev.idempotency.TopicCoordinates;
     }
 
     /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */

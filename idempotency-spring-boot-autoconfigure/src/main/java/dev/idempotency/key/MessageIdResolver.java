@@ -4,6 +4,7 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicUnknownException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -48,6 +49,8 @@ public final class MessageIdResolver {
      * @return its id, or {@code null} if it has no key and is to be processed all the same
      * @throws MissingMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
+     * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
+     *     be asked
      */
     public @Nullable MessageId resolve(MessageView message) {
         try {
@@ -55,6 +58,8 @@ public final class MessageIdResolver {
             if (key != null && !KeyText.isNoKey(key)) {
                 return new MessageId(this.consumer, KeyText.stored(key));
             }
+        } catch (TopicUnknownException ex) {
+            throw ex;
         } catch (InvalidMessageKeyException ex) {
             requireSurvivable(ex);
             throw invalid(message, String.valueOf(ex.getMessage()), ex.getCause());

@@ -1,6 +1,6 @@
 package dev.idempotency.key;
 
-import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicCoordinates;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,18 +24,31 @@ import org.springframework.expression.TypedValue;
  */
 final class MessageVariables implements EvaluationContext {
 
-    static final List<String> NAMES = List.of("record", "payload", "headers", "coordinates");
+    static final String COORDINATES = "coordinates";
+
+    static final List<String> NAMES = List.of("record", "payload", "headers", COORDINATES);
 
     /** Those that are known before the record has been converted. */
-    static final List<String> OF_RECORD = List.of("record", "headers", "coordinates");
+    static final List<String> OF_RECORD = List.of("record", "headers", COORDINATES);
 
     private final EvaluationContext shared;
     private final MessageView message;
+    private final @Nullable TopicCoordinates coordinates;
     private final List<String> argumentNames;
 
-    MessageVariables(EvaluationContext shared, MessageView message, List<String> argumentNames) {
+    /**
+     * Shows a message.
+     *
+     * @param coordinates where it stood first, or {@code null} if the expression does not ask for that
+     */
+    MessageVariables(
+            EvaluationContext shared,
+            MessageView message,
+            @Nullable TopicCoordinates coordinates,
+            List<String> argumentNames) {
         this.shared = shared;
         this.message = message;
+        this.coordinates = coordinates;
         this.argumentNames = argumentNames;
     }
 
@@ -45,7 +58,7 @@ final class MessageVariables implements EvaluationContext {
             case "record" -> this.message.record();
             case "payload" -> this.message.payload();
             case "headers" -> headers();
-            case "coordinates" -> RecordCoordinates.original(this.message.record());
+            case COORDINATES -> this.coordinates;
             default -> {
                 int argument = this.argumentNames.indexOf(name);
                 yield (argument >= 0) ? this.message.argument(argument) : this.shared.lookupVariable(name);

@@ -5,6 +5,7 @@ import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.failure.SettledDelivery;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -45,6 +46,18 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
         super(delegate);
         this.endpoint = endpoint;
         this.filter = filter;
+    }
+
+    @Override
+    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        this.endpoint.topics().assigned(assignments);
+        super.onPartitionsAssigned(assignments, callback);
+    }
+
+    @Override
+    public void onPartitionsRevoked(@Nullable Collection<TopicPartition> partitions) {
+        this.endpoint.topics().revoked(partitions);
+        super.onPartitionsRevoked(partitions);
     }
 
     @Override

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -41,7 +42,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Works out, once per container, all that is to be known of its listener. */
-public final class ListenerDefinitions {
+public final class ListenerDefinitions implements DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitions.class);
 
@@ -50,6 +51,7 @@ public final class ListenerDefinitions {
     private final AnnotationTexts texts;
     private final ConsumerNames names;
     private final ListenerTransactions transactions;
+    private final TopicIds topicIds = new TopicIds();
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
 
@@ -77,18 +79,19 @@ public final class ListenerDefinitions {
                         targetClass,
                         (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
+        TopicWatch topics = new TopicWatch(this.topicIds, container);
         boolean annotated = false;
         for (Method method : methods) {
             IdempotentListener annotation = IdempotentMethods.find(method, targetClass);
             if (annotation != null) {
                 annotated = true;
-                ListenerDefinition definition = define(annotation, bean, method, element, container);
+                ListenerDefinition definition = define(annotation, bean, method, element, container, topics);
                 if (definition != null) {
                     definitions.put(method, definition);
                 }
             }
         }
-        return annotated ? new ListenerEndpoint(definitions) : null;
+        return annotated ? new ListenerEndpoint(definitions, topics) : null;
     }
 
     /** Defines a listener, or returns {@code null} if its faults do not allow that; they are told by {@link #listeners()}. */
@@ -97,7 +100,8 @@ public final class ListenerDefinitions {
             Object bean,
             Method method,
             AnnotatedElement element,
-            AbstractMessageListenerContainer<?, ?> container) {
+            AbstractMessageListenerContainer<?, ?> container,
+            TopicWatch topics) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
         String listener = ConsumerNames.ofListener(method, targetClass, element);
         ListenerFaults faults = new ListenerFaults();
@@ -106,7 +110,8 @@ public final class ListenerDefinitions {
         String expression = faults.collect("", () -> this.texts.resolve(annotation.key(), Kind.KEY_EXPRESSION));
         boolean transactionPerPoll = annotation.transactionPerPoll() && PollTransactions.areOf(container);
         KeySource keys = faults.collect(
-                KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, arguments, transactionPerPoll));
+                KeySource.of(this.defaults.keyResolver()),
+                () -> keySource(expression, arguments, transactionPerPoll, topics));
         Duration retention =
                 faults.collect(this.defaults.retention(), () -> onlyRetention(consumer, retention(annotation)));
         TransactionAttribute attribute = this.transactions.attributesOf(method, targetClass);
@@ -241,14 +246,14 @@ public final class ListenerDefinitions {
         return retention;
     }
 
-    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord) {
+    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord, TopicWatch topics) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }
         try {
             return fromRecord
-                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory)
-                    : new ExpressionKeySource(expression, arguments.names(), this.beanFactory);
+                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics)
+                    : new ExpressionKeySource(expression, arguments.names(), this.beanFactory, topics);
         } catch (IllegalArgumentException ex) {
             throw ListenerFaults.found(
                     Kind.KEY_EXPRESSION,
@@ -258,6 +263,11 @@ public final class ListenerDefinitions {
                                     + " records are claimed before they are converted to the method's arguments."
                             : "Mend the expression in @IdempotentListener(key = …).");
         }
+    }
+
+    @Override
+    public void destroy() {
+        this.topicIds.close();
     }
 
     private static List<String> topics(AbstractMessageListenerContainer<?, ?> container) {

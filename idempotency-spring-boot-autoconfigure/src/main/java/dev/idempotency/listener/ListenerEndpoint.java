@@ -13,10 +13,12 @@ import org.springframework.aop.support.AopUtils;
 final class ListenerEndpoint {
 
     private final Map<Method, ListenerDefinition> definitions;
+    private final TopicWatch topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ListenerEndpoint(Map<Method, ListenerDefinition> definitions) {
+    ListenerEndpoint(Map<Method, ListenerDefinition> definitions, TopicWatch topics) {
         this.definitions = Map.copyOf(definitions);
+        this.topics = topics;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -31,6 +33,11 @@ final class ListenerEndpoint {
 
     ConsumerObserver observer() {
         return first().observer();
+    }
+
+    /** Which topics the container's records are from; it hears which partitions come and go. */
+    TopicWatch topics() {
+        return this.topics;
     }
 
     private ListenerDefinition first() {

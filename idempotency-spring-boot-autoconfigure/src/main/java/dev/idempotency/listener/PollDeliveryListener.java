@@ -3,9 +3,12 @@ package dev.idempotency.listener;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
@@ -40,6 +43,18 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
         this.endpoint = endpoint;
         this.definition = definition;
         this.filter = filter;
+    }
+
+    @Override
+    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        this.endpoint.topics().assigned(assignments);
+        super.onPartitionsAssigned(assignments, callback);
+    }
+
+    @Override
+    public void onPartitionsRevoked(@Nullable Collection<TopicPartition> partitions) {
+        this.endpoint.topics().revoked(partitions);
+        super.onPartitionsRevoked(partitions);
     }
 
     @Override

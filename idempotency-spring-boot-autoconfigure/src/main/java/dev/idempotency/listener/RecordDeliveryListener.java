@@ -1,7 +1,10 @@
 package dev.idempotency.listener;
 
+import java.util.Collection;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.MessageListener;
@@ -17,6 +20,18 @@ final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListen
     RecordDeliveryListener(MessageListener<K, V> delegate, ListenerEndpoint endpoint) {
         super(delegate);
         this.endpoint = endpoint;
+    }
+
+    @Override
+    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        this.endpoint.topics().assigned(assignments);
+        super.onPartitionsAssigned(assignments, callback);
+    }
+
+    @Override
+    public void onPartitionsRevoked(@Nullable Collection<TopicPartition> partitions) {
+        this.endpoint.topics().revoked(partitions);
+        super.onPartitionsRevoked(partitions);
     }
 
     @Override

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicCoordinates;
+import dev.idempotency.TopicUnknownException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -17,15 +20,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
 
 class MessageIdResolverTests {
+
+    private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
 
     private final ConsumerRecord<String, Object> record = new ConsumerRecord<>("orders", 2, 17, "key", "value");
 
@@ -36,8 +43,13 @@ class MessageIdResolverTests {
     private MessageId evaluate(String expression, Object payload, Object... arguments) {
         String[] names = new String[arguments.length];
         Arrays.setAll(names, i -> "arg" + i);
-        KeySource source = new ExpressionKeySource(expression, List.of(names), new DefaultListableBeanFactory());
+        KeySource source = source(expression, List.of(names), new DefaultListableBeanFactory());
         return new MessageIdResolver("ledger", source, OnMissingKey.FAIL).resolve(view(payload, arguments));
+    }
+
+    private static KeySource source(String expression, List<String> names, BeanFactory beans) {
+        return new ExpressionKeySource(
+                expression, names, beans, record -> TopicCoordinates.of(TOPIC_ID, RecordCoordinates.original(record)));
     }
 
     private MessageView view(Object payload, Object... arguments) {
@@ -124,7 +136,7 @@ class MessageIdResolverTests {
 
     @Test
     void anExpressionIsEvaluatedAnewForPayloadsOfDifferentTypes() {
-        KeySource source = new ExpressionKeySource("#payload.toString()", List.of(), new DefaultListableBeanFactory());
+        KeySource source = source("#payload.toString()", List.of(), new DefaultListableBeanFactory());
         for (int i = 0; i < 500; i++) {
             assertThat(source.keyOf(view("text-" + i))).isEqualTo("text-" + i);
             assertThat(source.keyOf(view(i))).isEqualTo(String.valueOf(i));
@@ -133,7 +145,7 @@ class MessageIdResolverTests {
 
     @Test
     void coordinatesLeadBackToTheOriginalRecordAcrossRetryTopics() {
-        assertThat(evaluate("#coordinates", null).value()).isEqualTo("orders-2@17");
+        assertThat(evaluate("#coordinates", null).value()).isEqualTo("orders-2@17/" + TOPIC_ID);
         this.record.headers().add(KafkaHeaders.ORIGINAL_TOPIC, "main".getBytes(StandardCharsets.UTF_8));
         this.record
                 .headers()
@@ -146,7 +158,40 @@ class MessageIdResolverTests {
                         KafkaHeaders.ORIGINAL_OFFSET,
                         ByteBuffer.allocate(8).putLong(5).array());
         this.record.headers().add(KafkaHeaders.ORIGINAL_TOPIC, "later hop".getBytes(StandardCharsets.UTF_8));
-        assertThat(evaluate("#coordinates", null).value()).isEqualTo("main-1@5");
+        assertThat(evaluate("#coordinates", null).value()).isEqualTo("main-1@5/" + TOPIC_ID);
+    }
+
+    @Test
+    void coordinatesArePartsOfExpressionsAndTellOfThemselves() {
+        assertThat(evaluate("#coordinates + '/x'", null).value()).isEqualTo("orders-2@17/" + TOPIC_ID + "/x");
+        assertThat(evaluate("#coordinates.topic() + #coordinates.offset()", null)
+                        .value())
+                .isEqualTo("orders17");
+    }
+
+    @Test
+    void onlyExpressionsThatNameCoordinatesAskForTheTopic() {
+        CoordinatesSource broker = record -> {
+            throw new TopicUnknownException("nobody answers", null);
+        };
+        BeanFactory beans = new DefaultListableBeanFactory();
+        KeySource without = new ExpressionKeySource("#record.topic() + #record.offset()", List.of(), beans, broker);
+        assertThat(without.keyOf(view(null))).isEqualTo("orders17");
+        KeySource with = new ExpressionKeySource("{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
+        MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
+        assertThatExceptionOfType(TopicUnknownException.class).isThrownBy(() -> ids.resolve(view(null)));
+    }
+
+    @Test
+    void aRecordTellsItsCoordinatesUnlessTheyAreThoseOfAnother() {
+        RecordCoordinates here = RecordCoordinates.of(this.record);
+        TopicCoordinates.of(TOPIC_ID, new RecordCoordinates("orders", 2, 1)).tellBy(this.record);
+        assertThat(TopicCoordinates.toldBy(this.record, here)).isNull();
+        TopicCoordinates.of(TOPIC_ID, here).tellBy(this.record);
+        assertThat(TopicCoordinates.toldBy(this.record, here)).isEqualTo(TopicCoordinates.of(TOPIC_ID, here));
+        assertThat(this.record.headers().headers(TopicCoordinates.HEADER)).hasSize(1);
+        this.record.headers().add(TopicCoordinates.HEADER, (here + "/?").getBytes(StandardCharsets.UTF_8));
+        assertThat(TopicCoordinates.toldBy(this.record, here)).isNull();
     }
 
     @Test
@@ -249,7 +294,7 @@ class MessageIdResolverTests {
         order.put("bytes", new byte[] {1, 2});
         order.put("unit", java.time.temporal.ChronoUnit.DAYS);
         order.put("day", java.time.LocalDate.of(2026, 1, 1));
-        KeySource source = new ExpressionKeySource(expression, List.of(), new DefaultListableBeanFactory());
+        KeySource source = source(expression, List.of(), new DefaultListableBeanFactory());
         for (int i = 0; i < 300; i++) {
             assertThat(source.keyOf(view(order))).isEqualTo(key);
         }
@@ -318,7 +363,7 @@ class MessageIdResolverTests {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerSingleton("keys", new Keys());
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ExpressionKeySource(expression, List.of(), beans))
+                .isThrownBy(() -> source(expression, List.of(), beans))
                 .withMessageContaining("The key expression '" + expression + "'");
     }
 
@@ -339,8 +384,7 @@ class MessageIdResolverTests {
     void anExpressionThatRefersToWhatThereIsIsTaken(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerSingleton("keys", new Keys());
-        assertThat(new ExpressionKeySource(expression, List.of(), beans).keyOf(view("7")))
-                .isNotBlank();
+        assertThat(source(expression, List.of(), beans).keyOf(view("7"))).isNotBlank();
     }
 
     @Test

@@ -1,0 +1,220 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Failures;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.Outages;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.testing.TestKafka;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.MessageListenerContainer;
+
+/** A topic that is deleted and created again under its name: its records stand where those of the old one stood. */
+class RecreatedTopicIT extends ApplicationTest {
+
+    private static final List<String> KINDS = List.of("batches", "polls", "records");
+
+    @Test
+    void everyMessageOfTheNewTopicIsProcessedAndARedeliveryIsStillADuplicate() {
+        try (TestApplication app = start(Listeners.class)) {
+            send(app, "a", "b", "c");
+            awaitEffects(app, "a", "b", "c");
+            recreateTopic();
+            send(app, "d", "e");
+            awaitEffects(app, "a", "b", "c", "d", "e");
+
+            Outcomes outcomes = app.bean(Outcomes.class);
+            outcomes.duplicates.clear();
+            KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
+            await().until(() -> outcomes.duplicates.size() >= 2 * KINDS.size());
+            assertThat(outcomes.duplicates).extracting(Duplicate::kind).containsOnly(DuplicateKind.REDELIVERY);
+            send(app, "f");
+            awaitEffects(app, "a", "b", "c", "d", "e", "f");
+        }
+        recreateTopic();
+        try (TestApplication app = start(Listeners.class)) {
+            send(app, "g", "h");
+            awaitEffects(app, "a", "b", "c", "d", "e", "f", "g", "h");
+        }
+    }
+
+    @Test
+    void aCopyInARetryTopicIsOfTheTopicThatItWasCopiedFrom() {
+        try (TestApplication app = start(Retried.class)) {
+            MessageListenerContainer retries =
+                    app.bean(KafkaListenerEndpointRegistry.class).getAllListenerContainers().stream()
+                            .filter(container -> container.getListenerId().contains("retry"))
+                            .findFirst()
+                            .orElseThrow();
+            retries.stop();
+            app.send(this.topic, null, "old");
+            app.awaitCaughtUp(this.group, this.topic);
+            recreateTopic();
+            app.send(this.topic, null, "new");
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> app.bean(Effects.class).all().contains("new"));
+            retries.start();
+            await().atMost(Duration.ofSeconds(30))
+                    .untilAsserted(
+                            () -> assertThat(app.bean(Effects.class).all()).containsExactly("new", "old"));
+        }
+    }
+
+    @Test
+    void whileTheBrokerCannotBeAskedForTheTopicNothingIsProcessedAndNothingGivenUp() {
+        try (TestApplication app = start(
+                List.of("idempotency.errors.outage.max-interval=100ms"),
+                Listeners.class,
+                Elsewhere.class,
+                Effects.class,
+                Failures.class,
+                Outcomes.class)) {
+            send(app, "a", "b");
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> app.bean(Outages.class).current().size() == KINDS.size());
+            assertThat(app.bean(Outages.class).current()).allSatisfy(outage -> {
+                assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.BROKER);
+                assertThat(outage.cause()).contains(this.topic + "-0@0", Elsewhere.NOWHERE, "#coordinates");
+            });
+            assertThat(app.bean(IdempotencyHealthIndicator.class).health().getDetails())
+                    .containsKey("waitingForBroker")
+                    .doesNotContainKey("waitingForDatabase");
+            assertThat(app.bean(Effects.class).all()).isEmpty();
+            app.bean(Elsewhere.class).reachable = true;
+            awaitEffects(app, "a", "b");
+            await().until(() -> app.bean(Outages.class).current().isEmpty());
+            assertThat(app.bean(Failures.class).causes()).isEmpty();
+            assertThat(app.bean(Failures.class).recovered()).isEmpty();
+            assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();
+        }
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().contains("idempotency-topic-ids")));
+    }
+
+    private TestApplication start(Class<?> listeners) {
+        return start(
+                List.of("spring.kafka.consumer.properties.allow.auto.create.topics=false"),
+                listeners,
+                Effects.class,
+                Outcomes.class);
+    }
+
+    private void send(TestApplication app, String... values) {
+        for (String value : values) {
+            app.send(this.topic, null, value);
+        }
+    }
+
+    private static void awaitEffects(TestApplication app, String... values) {
+        List<String> expected = KINDS.stream()
+                .flatMap(kind -> List.of(values).stream().map(value -> kind + " " + value))
+                .toList();
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(app.bean(Effects.class).all()).containsExactlyElementsOf(expected));
+    }
+
+    private void recreateTopic() {
+        try (Admin admin = TestKafka.admin()) {
+            admin.deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+        await().ignoreExceptions().until(() -> {
+            TestKafka.createTopics(1, this.topic);
+            return true;
+        });
+    }
+
+    static class Listeners {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}records")
+        @IdempotentListener(consumer = "records", key = "#coordinates")
+        void records(String payload) {
+            this.effects.happen("records " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}batches", batch = "true")
+        @IdempotentListener(consumer = "batches", key = "'x/' + #coordinates")
+        void batches(List<String> payloads) {
+            payloads.forEach(payload -> this.effects.happen("batches " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}polls")
+        @IdempotentListener(consumer = "polls", key = "#coordinates", transactionPerPoll = true)
+        void polls(String payload) {
+            this.effects.happen("polls " + payload);
+        }
+    }
+
+    /** Says of consumers that they connect to where nobody is. */
+    static class Elsewhere {
+
+        static final String NOWHERE = "localhost:1";
+
+        private volatile boolean reachable;
+
+        @Bean
+        ConsumerFactory<Object, Object> consumerFactory(KafkaProperties properties, Environment environment) {
+            Map<String, Object> configuration = properties.buildConsumerProperties();
+            configuration.put("bootstrap.servers", environment.getRequiredProperty("spring.kafka.bootstrap-servers"));
+            return new DefaultKafkaConsumerFactory<>(configuration) {
+
+                @Override
+                public Map<String, Object> getConfigurationProperties() {
+                    Map<String, Object> told = new HashMap<>(super.getConfigurationProperties());
+                    if (!Elsewhere.this.reachable) {
+                        told.put("bootstrap.servers", NOWHERE);
+                    }
+                    return told;
+                }
+            };
+        }
+    }
+
+    static class Retried {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Autowired
+        private Effects effects;
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 100))
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "retried", key = "#coordinates")
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (this.calls.incrementAndGet() == 1) {
+                throw new IllegalStateException("the first attempt fails");
+            }
+        }
+    }
+}
