@@ -11,17 +11,24 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
 import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.Outages;
+import dev.idempotency.inbox.Inbox;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestKafka;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
@@ -34,9 +41,13 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.KafkaHeaders;
 
 /** A topic that is deleted and created again under its name: its records stand where those of the old one stood. */
 class RecreatedTopicIT extends ApplicationTest {
+
+    /** Consumers create none, which the test does. */
+    private static final String NO_TOPICS = "spring.kafka.consumer.properties.allow.auto.create.topics=false";
 
     private static final List<String> KINDS = List.of("batches", "polls", "records");
 
@@ -60,7 +71,8 @@ class RecreatedTopicIT extends ApplicationTest {
         recreateTopic();
         try (TestApplication app = start(Listeners.class)) {
             send(app, "g", "h");
-            awaitEffects(app, "a", "b", "c", "d", "e", "f", "g", "h");
+            app.send(copyFromATopicThatIsGone("i"));
+            awaitEffects(app, "a", "b", "c", "d", "e", "f", "g", "h", "i");
         }
     }
 
@@ -77,12 +89,34 @@ class RecreatedTopicIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             recreateTopic();
             app.send(this.topic, null, "new");
-            await().atMost(Duration.ofSeconds(30))
-                    .until(() -> app.bean(Effects.class).all().contains("new"));
+            awaitAll(app, "new");
             retries.start();
-            await().atMost(Duration.ofSeconds(30))
-                    .untilAsserted(
-                            () -> assertThat(app.bean(Effects.class).all()).containsExactly("new", "old"));
+            awaitAll(app, "new", "old");
+        }
+    }
+
+    @Test
+    void aDeadLetterThatIsSentBackAndAReplayAreOfTheTopicThatTheyCameFrom() {
+        try (TestApplication app = start(
+                List.of(NO_TOPICS, "idempotency.errors.max-attempts=1", "idempotency.inbox.enabled=true"),
+                Kept.class,
+                Effects.class)) {
+            app.send(this.topic, null, "letter");
+            app.send(this.topic, null, "replay");
+            app.awaitCaughtUp(this.group, this.topic);
+            List<ConsumerRecord<String, String>> letters = TopicContents.of(this.topic + "-dlt");
+            assertThat(letters).extracting(ConsumerRecord::value).containsExactly("letter", "replay");
+            recreateTopic();
+            app.bean(Kept.class).mended = true;
+            app.send(this.topic, null, "first");
+            app.send(this.topic, null, "second");
+            awaitAll(app, "first", "second");
+
+            ConsumerRecord<String, String> letter = letters.get(0);
+            app.send(new ProducerRecord<>(this.topic, 0, letter.key(), letter.value(), letter.headers()));
+            awaitAll(app, "first", "letter", "second");
+            assertThat(app.bean(Inbox.class).replayFailed("kept").sent()).isOne();
+            awaitAll(app, "first", "letter", "replay", "second");
         }
     }
 
@@ -118,11 +152,7 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private TestApplication start(Class<?> listeners) {
-        return start(
-                List.of("spring.kafka.consumer.properties.allow.auto.create.topics=false"),
-                listeners,
-                Effects.class,
-                Outcomes.class);
+        return start(List.of(NO_TOPICS), listeners, Effects.class, Outcomes.class);
     }
 
     private void send(TestApplication app, String... values) {
@@ -132,11 +162,25 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private static void awaitEffects(TestApplication app, String... values) {
-        List<String> expected = KINDS.stream()
-                .flatMap(kind -> List.of(values).stream().map(value -> kind + " " + value))
-                .toList();
+        awaitAll(
+                app,
+                KINDS.stream()
+                        .flatMap(kind -> Stream.of(values).map(value -> kind + " " + value))
+                        .toArray(String[]::new));
+    }
+
+    private static void awaitAll(TestApplication app, String... effects) {
         await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(app.bean(Effects.class).all()).containsExactlyElementsOf(expected));
+                .untilAsserted(() -> assertThat(app.bean(Effects.class).all()).containsExactly(effects));
+    }
+
+    private ProducerRecord<String, String> copyFromATopicThatIsGone(String value) {
+        ProducerRecord<String, String> copy = new ProducerRecord<>(this.topic, value);
+        copy.headers()
+                .add(KafkaHeaders.ORIGINAL_TOPIC, TestKafka.uniqueName("gone").getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.ORIGINAL_PARTITION, ByteBuffer.allocate(4).array())
+                .add(KafkaHeaders.ORIGINAL_OFFSET, ByteBuffer.allocate(8).array());
+        return copy;
     }
 
     private void recreateTopic() {
@@ -197,6 +241,23 @@ class RecreatedTopicIT extends ApplicationTest {
                     return told;
                 }
             };
+        }
+    }
+
+    static class Kept {
+
+        private volatile boolean mended;
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "kept", key = "#coordinates")
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (!this.mended) {
+                throw new IllegalStateException("not yet");
+            }
         }
     }
 
