@@ -20,6 +20,8 @@ record PromQuery(String text, List<Selector> selectors, Set<String> groupingLabe
     private static final Set<String> OPERATORS = Set.of("and", "or", "unless", "bool", "offset", "atan2");
     private static final Pattern TOKEN = Pattern.compile("(?<string>\"[^\"]*\"|'[^']*')|(?<range>\\[[^\\]]*])"
             + "|(?<number>\\d[\\w.]*)|(?<name>[a-zA-Z_:][\\w:]*)|(?<other>\\S)");
+    private static final Pattern SET_OPERATOR_ON =
+            Pattern.compile("\\b(?:and|or|unless)\\s+(?:on|ignoring)\\s*\\([^)]*\\)");
     private static final Pattern LABELS = Pattern.compile("\\s*\\(([^)]*)\\)");
     private static final Pattern MATCHERS = Pattern.compile("\\s*\\{([^}]*)}");
     private static final Pattern MATCHER = Pattern.compile("(\\w+)\\s*(=~|!~|!=|=)\\s*\"([^\"]*)\"");
@@ -89,6 +91,18 @@ record PromQuery(String text, List<Selector> selectors, Set<String> groupingLabe
     /** What in this query the application does not export; nothing if the query can answer. */
     List<String> problems(PrometheusScrape scrape, Set<String> legendLabels) {
         List<String> problems = new ArrayList<>();
+        // Sets that are put together on some of their labels may each have others.
+        for (String set : SET_OPERATOR_ON.split(this.text)) {
+            problems.addAll(parse(set).problems(scrape));
+        }
+        legendLabels.stream()
+                .filter(label -> !this.groupingLabels.contains(label))
+                .forEach(label -> problems.add("the legend's label " + label + " is not one that is grouped by"));
+        return problems;
+    }
+
+    private List<String> problems(PrometheusScrape scrape) {
+        List<String> problems = new ArrayList<>();
         if (this.selectors.isEmpty()) {
             problems.add("no metric in: " + this.text);
         }
@@ -120,9 +134,6 @@ record PromQuery(String text, List<Selector> selectors, Set<String> groupingLabe
                                     exported.stream().noneMatch(new LabelMatcher(matcher.label(), "=~", value))))
                     .forEach(value -> problems.add("no series " + selector.metric() + " for the value " + value));
         }
-        legendLabels.stream()
-                .filter(label -> !this.groupingLabels.contains(label))
-                .forEach(label -> problems.add("the legend's label " + label + " is not one that is grouped by"));
         return problems;
     }
 }

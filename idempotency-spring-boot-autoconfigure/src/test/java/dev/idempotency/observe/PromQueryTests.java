@@ -34,6 +34,10 @@ class PromQueryTests {
                 .isEmpty();
         assertThat(problems("max(rows) and 0.5 * sum by (consumer) (messages_total) > 0 unless rows offset 5m"))
                 .containsExactly("no label consumer on rows", "no label consumer on rows");
+        assertThat(problems("sum by (job, consumer) (messages_total) unless on (job) sum by (job) (rows) > 0"))
+                .isEmpty();
+        assertThat(problems("sum by (job) (messages_total) unless on (job) sum by (job, consumer) (rows) > 0"))
+                .containsExactly("no label consumer on rows");
     }
 
     @Test
