@@ -13,10 +13,13 @@ import org.springframework.kafka.listener.ListenerExecutionFailedException;
  * The causes of a failure, which may go round in a circle, never come to an end, or refuse to be read: whoever follows
  * them with a loop or a recursion of his own then hangs, or overflows the stack.
  */
-final class Causes {
+public final class Causes {
 
     /** Spring Kafka's classification looks at each cause once more for every cause above it. */
     private static final int MAX_DEPTH = 16;
+
+    /** Whoever looks for something has not found it here. */
+    private static final int LONGEST = 1_000;
 
     private final List<Throwable> readable;
     private final boolean complete;
@@ -27,8 +30,8 @@ final class Causes {
     }
 
     /** The failure itself and its causes, as far as they can be followed. */
-    static List<Throwable> of(@Nullable Throwable failure) {
-        return follow(failure, Integer.MAX_VALUE).readable;
+    public static List<Throwable> of(@Nullable Throwable failure) {
+        return follow(failure, LONGEST).readable;
     }
 
     private static Causes follow(@Nullable Throwable failure, int depth) {

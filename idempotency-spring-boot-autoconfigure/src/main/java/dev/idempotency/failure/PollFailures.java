@@ -81,13 +81,8 @@ final class PollFailures {
 
     /** Whether a record could not be read because somebody else did not answer. */
     static boolean isOfAnother(@Nullable Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            Throwable possible = cause;
-            if (NO_ANSWER.stream().anyMatch(type -> type.isInstance(possible))) {
-                return true;
-            }
-        }
-        return false;
+        return Causes.of(failure).stream()
+                .anyMatch(cause -> NO_ANSWER.stream().anyMatch(type -> type.isInstance(cause)));
     }
 
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {

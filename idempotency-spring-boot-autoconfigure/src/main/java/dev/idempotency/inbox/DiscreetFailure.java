@@ -1,5 +1,6 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.failure.Causes;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -44,7 +45,7 @@ final class DiscreetFailure {
     /** The exception of a batch has its values in the first line, too; the one that it leads to has not. */
     private static @Nullable SQLException innermost(Throwable failure) {
         SQLException found = null;
-        for (Throwable next = failure; next != null; next = next.getCause()) {
+        for (Throwable next : Causes.of(failure)) {
             if (next instanceof SQLException sql) {
                 found = (sql.getNextException() != null) ? sql.getNextException() : sql;
             }

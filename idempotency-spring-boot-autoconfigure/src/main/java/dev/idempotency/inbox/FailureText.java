@@ -16,13 +16,26 @@ final class FailureText {
     private FailureText() {}
 
     static String of(Throwable failure) {
-        StringWriter trace = new StringWriter();
-        failure.printStackTrace(new PrintWriter(trace));
-        String text = trace.toString().replace('\0', '?');
+        String text = trace(failure).replace('\0', '?');
         if (text.length() > MAX_LENGTH) {
             text = withFewerFrames(text);
         }
         return (text.length() <= MAX_LENGTH) ? text : text.substring(0, MAX_LENGTH) + " ...";
+    }
+
+    /** Where a failure cannot be printed, as its message or its causes throw or have no end: what it is. */
+    private static String trace(Throwable failure) {
+        StringWriter trace = new StringWriter();
+        try {
+            failure.printStackTrace(new PrintWriter(trace));
+        } catch (RuntimeException | StackOverflowError ex) {
+            String before = trace.toString();
+            return before.substring(0, Math.min(before.length(), MAX_LENGTH / 2))
+                    + String.format(
+                            "%n%s cannot be printed: %s",
+                            failure.getClass().getName(), ex.getClass().getName());
+        }
+        return trace.toString();
     }
 
     private static String withFewerFrames(String trace) {

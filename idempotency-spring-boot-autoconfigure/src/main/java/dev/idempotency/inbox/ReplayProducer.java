@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.BrokerConnection;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.RawProducers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -69,7 +70,7 @@ final class ReplayProducer implements AutoCloseable {
     /** Whether one record was refused, others than which may well be sent: neither is nobody there nor did time run out. */
     static boolean isRefusal(Throwable failure) {
         boolean refused = false;
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+        for (Throwable cause : Causes.of(failure)) {
             if (cause instanceof RetriableException) {
                 return false;
             }

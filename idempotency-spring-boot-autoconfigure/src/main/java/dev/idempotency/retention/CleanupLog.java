@@ -2,7 +2,6 @@ package dev.idempotency.retention;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 
 /** Says how the cleanup is doing, once whenever that changes. */
 final class CleanupLog {
@@ -11,6 +10,7 @@ final class CleanupLog {
 
     private static final String WELL = "well";
     private static final String BEHIND = "behind";
+    private static final int MAX_DEPTH = 100;
 
     private String state = WELL;
 
@@ -40,10 +40,17 @@ final class CleanupLog {
     /** Another kind of failure is another state; the same kind with another text, such as a count, is not. */
     private static String stateOf(CleanupRun run) {
         if (run.failure() != null) {
-            return NestedExceptionUtils.getMostSpecificCause(run.failure())
-                    .getClass()
-                    .getName();
+            return innermost(run.failure()).getClass().getName();
         }
         return run.drained() ? WELL : BEHIND;
+    }
+
+    /** Causes may go round in a circle. */
+    private static Throwable innermost(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause.getCause() != null && depth < MAX_DEPTH; depth++) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 }

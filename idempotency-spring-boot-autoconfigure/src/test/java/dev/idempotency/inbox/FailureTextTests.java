@@ -2,7 +2,10 @@ package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.sql.SQLException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
+import org.springframework.dao.DataIntegrityViolationException;
 
 class FailureTextTests {
 
@@ -25,6 +28,47 @@ class FailureTextTests {
                 .startsWith("java.lang.IllegalStateException: wrapper")
                 .contains("Caused by: java.lang.IllegalArgumentException: the reason", "\tat dev.idempotency.inbox");
         assertThat(text.length()).isLessThan(8_000);
+    }
+
+    @Test
+    void aFailureThatCannotBePrintedIsNamed() {
+        assertThat(FailureText.of(endless()))
+                .contains(" cannot be printed: java.lang.StackOverflowError")
+                .hasSizeLessThan(8_100);
+        IllegalStateException mute = new IllegalStateException() {
+
+            @Override
+            public String getMessage() {
+                throw new UnsupportedOperationException();
+            }
+        };
+        assertThat(FailureText.of(mute)).contains("cannot be printed: java.lang.UnsupportedOperationException");
+    }
+
+    private static RuntimeException endless() {
+        return new RuntimeException() {
+
+            @Override
+            public synchronized Throwable getCause() {
+                return endless();
+            }
+        };
+    }
+
+    @Test
+    void causesInACircleAreFollowedOnce() {
+        IllegalStateException outer = new IllegalStateException("outer");
+        RecordTooLargeException inner = new RecordTooLargeException("inner", outer);
+        outer.initCause(inner);
+        assertThat(FailureText.of(outer)).contains("outer", "inner", "CIRCULAR REFERENCE");
+        assertThat(ReplayProducer.isRefusal(outer)).isTrue();
+        assertThat(ReplayProducer.isRefusal(endless())).isFalse();
+        SQLException sql = new SQLException("violated\n secret", "23505", outer);
+        DataIntegrityViolationException translated = new DataIntegrityViolationException("translated", sql);
+        IllegalStateException last = new IllegalStateException("last", translated);
+        assertThat(FailureText.of(DiscreetFailure.of(new DataIntegrityViolationException("x", last))))
+                .contains("violated")
+                .doesNotContain("secret");
     }
 
     @Test
