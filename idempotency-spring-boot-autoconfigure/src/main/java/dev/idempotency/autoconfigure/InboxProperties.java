@@ -45,7 +45,7 @@ public record InboxProperties(
      * How long messages are kept.
      *
      * @param processed how long after they were processed
-     * @param failed how long after they failed last, or were replayed and not seen again
+     * @param failed how long after they failed last, or were forgotten on purpose, or replayed and not seen again
      */
     public record Retention(
             @DefaultValue("7d") Duration processed,

@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -15,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.transaction.TransactionException;
@@ -62,7 +62,7 @@ public final class Inbox implements DisposableBean {
     }
 
     /**
-     * Sends a message that has not been processed to its topic again.
+     * Sends a message that has not been processed, or was forgotten on purpose since, to its topic again.
      *
      * @throws ReplayException if it is not there, has been processed, is without its payload, or could not be sent
      */
@@ -108,9 +108,10 @@ public final class Inbox implements DisposableBean {
         InboxEntry entry = message.entry();
         return this.database.tryInNewTransaction(table -> {
             // First, as listeners claim a message before they write it to the inbox.
-            this.store.forget(entry.id());
+            boolean marked = this.store.forget(entry.id()) && entry.status() == InboxStatus.PROCESSED;
+            InboxStatus expected = marked ? InboxStatus.FORGOTTEN : entry.status();
             // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
-            if (!table.markReplayed(entry.id(), entry.status()) || isProcessed(entry.id())) {
+            if (!table.markReplayed(entry.id(), expected) || isProcessed(entry.id())) {
                 return false;
             }
             try {
@@ -221,7 +222,7 @@ public final class Inbox implements DisposableBean {
         try {
             this.producer.send(message);
         } catch (Exception ex) {
-            takeBack(message.entry().id(), ex);
+            takeBack(message.entry(), ex);
             throw notSent(message, ex, "It can be replayed again.");
         }
     }
@@ -237,16 +238,21 @@ public final class Inbox implements DisposableBean {
                                 id.value(),
                                 id.consumer(),
                                 message.entry().record().topic(),
-                                NestedExceptionUtils.getMostSpecificCause(failure),
+                                innermost(failure),
                                 whatHolds),
                 failure);
     }
 
-    private void takeBack(MessageId id, Exception failure) {
+    private static Throwable innermost(Throwable failure) {
+        List<Throwable> causes = Causes.of(failure);
+        return causes.get(causes.size() - 1);
+    }
+
+    private void takeBack(InboxEntry entry, Exception failure) {
         try {
             String error = FailureText.plain(FailureText.of(failure));
-            this.database.inNewTransaction(table -> table.takeReplayBack(id, error));
-        } catch (DataAccessException ex) {
+            this.database.inNewTransaction(table -> table.takeReplayBack(entry.id(), entry.status(), error));
+        } catch (DataAccessException | TransactionException ex) {
             // It stays marked, and can be replayed again as it is.
             failure.addSuppressed(ex);
         }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param replays how often it was sent to its topic again
  * @param lastError why the last attempt that failed did so; kept when a later one succeeds
  * @param receivedAt when the first attempt that is known began or failed
- * @param processedAt when it was processed; {@code null} if it has not been
+ * @param processedAt when it was processed last, be it forgotten since; {@code null} if it has not been
  * @param updatedAt when any of this changed last
  * @param payloadSize the size of its value in bytes; {@code null} for a record without one, or if it is not known
  * @param payloadOmitted why its value is not kept ({@code too large}, {@code unknown}); {@code null} if it is

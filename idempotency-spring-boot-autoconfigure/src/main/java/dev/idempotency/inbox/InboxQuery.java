@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param type what they are
  * @param since they changed at this time or later
  * @param until they changed before this time
- * @param page which page, from 0
+ * @param page which page, from 0, of the first {@value #MAX_REACH} messages: the database counts through all before it
  * @param size how many there are on a page, up to {@value #MAX_SIZE}
  */
 public record InboxQuery(
@@ -26,6 +26,9 @@ public record InboxQuery(
     /** The largest page. */
     public static final int MAX_SIZE = 1000;
 
+    /** How far pages reach; a narrower question reaches what is further away. */
+    public static final int MAX_REACH = 100_000;
+
     /** How many there are on a page, unless said otherwise. */
     public static final int DEFAULT_SIZE = 50;
 
@@ -39,6 +42,12 @@ public record InboxQuery(
         if (size < 1 || size > MAX_SIZE) {
             throw new IllegalArgumentException(
                     "A page has between 1 and %d messages, but size is %d".formatted(MAX_SIZE, size));
+        }
+        if ((page + 1L) * size > MAX_REACH) {
+            throw new IllegalArgumentException(
+                    ("Pages reach no further than %d messages, but page is %d, with %d on each."
+                                    + " Narrow the question, such as by a time until which they have changed.")
+                            .formatted(MAX_REACH, page, size));
         }
     }
 

@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.store.Dialect;
 import dev.idempotency.store.Seconds;
+import dev.idempotency.store.ShortTransaction;
 import dev.idempotency.store.Tables;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
@@ -64,12 +65,14 @@ final class InboxReader {
             """;
 
     private final JdbcTemplate jdbc;
+    private final ShortTransaction transaction;
     private final Dialect dialect;
     private final String table;
     private final String entry;
 
     InboxReader(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
         this.jdbc = jdbc;
+        this.transaction = new ShortTransaction(Objects.requireNonNull(jdbc.getDataSource()));
         this.dialect = dialect;
         this.table = tables.inbox(dialect);
         String columns = ENTRY_COLUMNS;
@@ -99,14 +102,14 @@ final class InboxReader {
                     ORDER,
                     this.dialect.rows(0, offset + query.size() + 1)));
         }
-        List<InboxEntry> found = this.jdbc.query(
+        List<InboxEntry> found = this.transaction.call(() -> this.jdbc.query(
                 PAGE.formatted(
                         this.entry,
                         String.join("union all ", parts),
                         ORDER,
                         this.dialect.rows(offset, query.size() + 1)),
                 (row, number) -> entry(row),
-                parameters.toArray());
+                parameters.toArray()));
         boolean last = found.size() <= query.size();
         return new InboxPage(last ? found : found.subList(0, query.size()), query.page(), last);
     }
@@ -121,7 +124,7 @@ final class InboxReader {
 
     @Nullable
     InboxMessage find(MessageId id) {
-        List<InboxMessage> found = this.jdbc.query(
+        List<InboxMessage> found = this.transaction.call(() -> this.jdbc.query(
                 ONE.formatted(this.entry, this.table),
                 (row, number) -> new InboxMessage(
                         entry(row),
@@ -129,23 +132,23 @@ final class InboxReader {
                         HeaderLines.read(row.getString("record_headers")),
                         row.getBytes("payload")),
                 id.consumer(),
-                id.value());
+                id.value()));
         return found.isEmpty() ? null : found.get(0);
     }
 
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
-        return this.jdbc.query(
+        return this.transaction.call(() -> this.jdbc.query(
                 REPLAYABLE.formatted(this.table, this.dialect.timeOfSeconds(), this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
-                Seconds.of(upTo));
+                Seconds.of(upTo)));
     }
 
     /** How many failed messages of a consumer are without their payload. */
     long notReplayable(String consumer) {
-        return Objects.requireNonNull(
-                this.jdbc.queryForObject(NOT_REPLAYABLE.formatted(this.table), Long.class, consumer));
+        return Objects.requireNonNull(this.transaction.call(
+                () -> this.jdbc.queryForObject(NOT_REPLAYABLE.formatted(this.table), Long.class, consumer)));
     }
 
     private static InboxEntry entry(ResultSet row) throws SQLException {

@@ -54,7 +54,7 @@ final class InboxTable {
 
     private static final String TAKE_REPLAY_BACK = """
             update %s
-            set status = 'failed', last_error = ?, updated_at = %s
+            set status = ?, last_error = ?, updated_at = %s
             where consumer_id = ? and message_id = ? and status = 'replayed'
             """;
 
@@ -142,9 +142,11 @@ final class InboxTable {
                 == 1;
     }
 
-    /** Marks a message whose replay could not be sent as failed. */
-    void takeReplayBack(MessageId id, String error) {
-        this.jdbc.update(TAKE_REPLAY_BACK.formatted(this.table, this.now), error, id.consumer(), id.value());
+    /** Marks a message whose replay could not be sent as what it was before, and as failed if it was replayed then. */
+    void takeReplayBack(MessageId id, InboxStatus before, String error) {
+        InboxStatus now = (before == InboxStatus.REPLAYED) ? InboxStatus.FAILED : before;
+        this.jdbc.update(
+                TAKE_REPLAY_BACK.formatted(this.table, this.now), now.toString(), error, id.consumer(), id.value());
     }
 
     void delete(Collection<MessageId> ids) {

@@ -12,8 +12,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forgets messages of the inbox, counted from their last change: processed ones after one time, failed and replayed ones
- * after another. No duplicate is let through by that: what has been processed is remembered elsewhere.
+ * Forgets messages of the inbox, counted from their last change: processed ones after one time, failed, forgotten
+ * and replayed ones after another. No duplicate is let through by that: what has been processed is remembered elsewhere.
  *
  * <p>So it is for consumers of this application. Messages of any other one, for which other times may hold, are all kept
  * until it has been idle for long enough to be taken for abandoned, and then all go.
@@ -38,6 +38,7 @@ public final class InboxCleanup implements CleanupTask {
         this.expiries = List.of(
                 new Expiry(InboxStatus.PROCESSED, processed),
                 new Expiry(InboxStatus.FAILED, failed),
+                new Expiry(InboxStatus.FORGOTTEN, failed),
                 new Expiry(InboxStatus.REPLAYED, failed));
     }
 

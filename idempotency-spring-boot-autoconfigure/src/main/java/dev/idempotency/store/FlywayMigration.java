@@ -92,7 +92,7 @@ final class FlywayMigration {
 
     private static boolean succeeds(JdbcTemplate jdbc, String query) {
         try {
-            jdbc.query(query, row -> {});
+            SchemaScript.tryOut(query, jdbc);
             return true;
         } catch (BadSqlGrammarException ex) {
             return false;

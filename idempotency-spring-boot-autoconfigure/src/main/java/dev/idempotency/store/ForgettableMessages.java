@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -50,6 +51,10 @@ public final class ForgettableMessages {
      * <p>Hops from one to the next through the index: as many look-ups as there are consumers, not rows.
      */
     public List<String> consumers() {
+        return Objects.requireNonNull(this.transaction.execute(status -> hopThroughConsumers()));
+    }
+
+    private List<String> hopThroughConsumers() {
         List<String> consumers = new ArrayList<>();
         List<String> next = this.jdbc.queryForList(this.nextConsumer, String.class, "");
         while (!next.isEmpty()) {

@@ -17,10 +17,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,10 +29,8 @@ import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
@@ -70,7 +67,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final SQLExceptionTranslator exceptionTranslator;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
-    private final TransactionTemplate transaction;
+    private final ShortTransaction transaction;
+    private final ForgottenMark forgottenMark;
     private final TableStatistics statistics;
     private final StatementTrial trial;
 
@@ -82,7 +80,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), this.table);
         this.claimTimeout = claimTimeout;
         this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+        this.transaction = new ShortTransaction(this.dataSource);
+        this.forgottenMark = new ForgottenMark(dialect, tables);
         this.exceptionTranslator = this.jdbc.getExceptionTranslator();
         this.lookUps = new JdbcTemplate(this.dataSource);
         this.lookUps.setQueryTimeout(LOOK_UP_SECONDS);
@@ -215,63 +214,68 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-        return inTransaction(() -> findInTransaction(ids));
+        return inTransaction(template -> {
+            Map<MessageId, ProcessedMessage> found = new HashMap<>();
+            List<MessageId> all = List.copyOf(ids);
+            for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
+                find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), found, template);
+            }
+            return found;
+        });
     }
 
-    private Map<MessageId, ProcessedMessage> findInTransaction(Collection<MessageId> ids) {
-        Map<MessageId, ProcessedMessage> found = new HashMap<>();
-        List<MessageId> all = List.copyOf(ids);
-        for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
-            find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), found);
-        }
-        return found;
-    }
-
-    private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found) {
+    private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
         String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1));
         String consumer = ids.get(0).consumer();
-        jdbc().query(
-                        sql,
-                        (PreparedStatement statement) -> {
-                            statement.setString(1, consumer);
-                            for (int i = 0; i < ids.size(); i++) {
-                                statement.setString(i + 2, ids.get(i).value());
-                            }
-                        },
-                        (ResultSet row) -> {
-                            MessageId id = new MessageId(consumer, row.getString(1));
-                            RecordCoordinates coordinates =
-                                    new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-                            Instant processedAt = Seconds.toInstant(row.getBigDecimal(5));
-                            Instant now = Seconds.toInstant(row.getBigDecimal(6));
-                            found.put(
-                                    id,
-                                    new ProcessedMessage(
-                                            id, coordinates, processedAt, Duration.between(processedAt, now)));
-                        });
-    }
-
-    /** A listener's transaction has its own time. */
-    private JdbcTemplate jdbc() {
-        return TransactionSynchronizationManager.isActualTransactionActive() ? this.jdbc : this.lookUps;
+        template.query(
+                sql,
+                (PreparedStatement statement) -> {
+                    statement.setString(1, consumer);
+                    for (int i = 0; i < ids.size(); i++) {
+                        statement.setString(i + 2, ids.get(i).value());
+                    }
+                },
+                (ResultSet row) -> {
+                    MessageId id = new MessageId(consumer, row.getString(1));
+                    RecordCoordinates coordinates =
+                            new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
+                    Instant processedAt = Seconds.toInstant(row.getBigDecimal(5));
+                    Instant now = Seconds.toInstant(row.getBigDecimal(6));
+                    found.put(
+                            id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
+                });
     }
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return jdbc().queryForObject(ANY.formatted(this.table), String.class, consumer) != null;
+        return inTransaction(
+                template -> template.queryForObject(ANY.formatted(this.table), String.class, consumer) != null);
     }
 
     @Override
     public boolean forget(MessageId id) {
-        JdbcTemplate template = jdbc();
-        return inTransaction(() -> template.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0);
+        return inTransaction(template -> {
+            boolean known = delete(id, template);
+            if (known) {
+                this.forgottenMark.set(id, template);
+            }
+            return known;
+        });
     }
 
-    /** In the current transaction or, where there is none, in one of its own: connections may not commit by themselves. */
-    private <T> T inTransaction(Supplier<T> work) {
-        boolean within = TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.hasResource(this.dataSource);
-        return within ? work.get() : Objects.requireNonNull(this.transaction.execute(status -> work.get()));
+    /** Takes a claim back that was made in the current transaction, so that nobody has seen it. */
+    boolean unclaim(MessageId id) {
+        return delete(id, this.jdbc);
+    }
+
+    private boolean delete(MessageId id, JdbcTemplate template) {
+        return template.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+    }
+
+    /** A listener's transaction has its own time, any other has seconds. */
+    private <T> T inTransaction(Function<JdbcTemplate, T> work) {
+        JdbcTemplate template = this.transaction.isWithinOne() ? this.jdbc : this.lookUps;
+        return this.transaction.call(() -> work.apply(template));
     }
 
     @Override
@@ -287,7 +291,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return inTransaction(() -> this.statistics.read(consumers));
+        return this.transaction.call(() -> this.statistics.read(consumers));
     }
 
     @Override

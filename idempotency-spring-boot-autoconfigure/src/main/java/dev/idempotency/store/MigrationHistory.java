@@ -14,10 +14,12 @@ final class MigrationHistory {
     private static final String ENTRIES = "select %1$sversion%1$s, %1$stype%1$s, %1$ssuccess%1$s from %2$s";
 
     private final JdbcTemplate jdbc;
+    private final ShortTransaction transaction;
     private final String entries;
 
     MigrationHistory(DataSource dataSource, Dialect dialect, Tables tables) {
         this.jdbc = new JdbcTemplate(dataSource);
+        this.transaction = new ShortTransaction(dataSource);
         String quote = dialect.identifierQuote();
         this.entries = ENTRIES.formatted(quote, tables.qualified(quote + TABLE + quote, dialect));
     }
@@ -44,8 +46,8 @@ final class MigrationHistory {
 
     private @Nullable List<Entry> read() {
         try {
-            return this.jdbc.query(
-                    this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3)));
+            return this.transaction.call(() -> this.jdbc.query(
+                    this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
         } catch (BadSqlGrammarException ex) {
             // There is no history yet.
             return null;

@@ -174,7 +174,7 @@ public final class Schema implements InitializingBean {
 
     private boolean succeeds(JdbcTemplate jdbc, String query) {
         try {
-            jdbc.query(query, row -> {});
+            SchemaScript.tryOut(query, jdbc);
             return true;
         } catch (DataAccessException ex) {
             if (StatementTrial.denial(ex) != null) {

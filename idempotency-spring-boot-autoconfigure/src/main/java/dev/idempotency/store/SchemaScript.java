@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * One migration of the tables, and the query that fails where it has not been made. It can be run again where it stopped
@@ -42,6 +44,14 @@ record SchemaScript(String file, String table, String columns, String last) {
     /** The query that fails unless the script has run to its end. */
     String lastProbe(Tables tables, Dialect dialect) {
         return "select 1 from " + tables.qualified(this.last, dialect) + " where 1 = 0";
+    }
+
+    /** Asks a query, in a transaction of its own: some databases give up the whole of one in which a query fails. */
+    static void tryOut(String query, JdbcTemplate jdbc) {
+        new ShortTransaction(Objects.requireNonNull(jdbc.getDataSource())).call(() -> {
+            jdbc.query(query, row -> {});
+            return true;
+        });
     }
 
     /** Its place in the history of migrations. */

@@ -14,10 +14,10 @@ final class WitnessRow {
     private static final String PREFIX = "idempotency-witness:";
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    private final ProcessedMessageStore store;
+    private final JdbcProcessedMessageStore store;
     private final MessageId id;
 
-    WitnessRow(ProcessedMessageStore store, String consumer) {
+    WitnessRow(JdbcProcessedMessageStore store, String consumer) {
         this.store = store;
         this.id = new MessageId(consumer, PREFIX + UUID.randomUUID());
         store.claim(List.of(new Claim(this.id, NOWHERE)));
@@ -25,6 +25,6 @@ final class WitnessRow {
 
     /** Whether it was still there. */
     boolean remove() {
-        return this.store.forget(this.id);
+        return this.store.unclaim(this.id);
     }
 }

@@ -15,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -52,7 +53,8 @@ class IdempotencyInboxEndpointIT {
                         property,
                         "spring.main.web-application-type=servlet",
                         "server.port=0",
-                        "management.endpoints.web.exposure.include=idempotencyinbox",
+                        "management.endpoints.web.exposure.include=idempotency,idempotencyinbox",
+                        "management.endpoint.idempotency.access=unrestricted",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-attempts=1",
                         "topic=" + this.topic,
@@ -98,7 +100,12 @@ class IdempotencyInboxEndpointIT {
         assertThat(get("?since=%2B300000-01-01T00:00:00Z").statusCode()).isEqualTo(400);
         assertThat(post("{\"consumer\": \"a\\u0000b\", \"all\": true}").statusCode())
                 .isEqualTo(400);
-        assertThat(ids("?page=" + Integer.MAX_VALUE + "&size=1000")).isEmpty();
+        assertThat(get("?size=1001").statusCode()).isEqualTo(400);
+        assertThat(get("?size=many").statusCode()).isEqualTo(400);
+        assertThat(get("?page=2147483647").statusCode()).isEqualTo(400);
+        assertThat(get("?page=2147483648").statusCode()).isEqualTo(400);
+        assertThat(get("?page=100&size=1000").statusCode()).isEqualTo(400);
+        assertThat(ids("?page=99&size=1000")).isEmpty();
     }
 
     @Test
@@ -121,13 +128,35 @@ class IdempotencyInboxEndpointIT {
     }
 
     @Test
-    void aProcessedMessageThatWasForgottenIsRefusedWithTheReasonThatIsTrue() {
+    void aMessageThatWasForgottenOnRequestIsReplayedAndAppliedOnceMore() {
+        this.app.send(this.topic, "twice", "twice");
+        this.app.awaitCaughtUp(this.group, this.topic);
+        String replay = "{\"consumer\": \"ledger\", \"messageId\": \"twice\"}";
+        assertThat(post(replay).statusCode()).isEqualTo(409);
+        assertThat(request(port(), "DELETE", "/idempotency/ledger/twice", null).statusCode())
+                .isEqualTo(204);
+        assertThat(ids("?status=forgotten")).containsExactly("twice");
+
+        assertThat(post(replay).statusCode()).isEqualTo(200);
+        this.app.awaitCaughtUp(this.group, this.topic);
+        assertThat(this.app.bean(Effects.class).counts()).containsEntry("twice", 2);
+        HttpResponse<String> again = post(replay);
+        assertThat(again.statusCode()).isEqualTo(409);
+        assertThat(JsonPath.<String>read(again.body(), "$.refused")).contains("dropped as a duplicate");
+        String found = get("?consumer=ledger&messageId=twice").body();
+        assertThat(JsonPath.<String>read(found, "$.message.status")).isEqualTo("processed");
+        assertThat(JsonPath.<Integer>read(found, "$.message.attempts")).isEqualTo(2);
+        assertThat(JsonPath.<Integer>read(found, "$.message.replays")).isOne();
+    }
+
+    @Test
+    void aProcessedMessageWhoseIdHasExpiredIsRefusedWithTheReasonThatIsTrue() {
         this.app.jdbc().update("""
                 insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
                     record_offset, record_headers, attempts)
-                values ('ledger', 'forgotten', 'processed', ?, 0, 0, '', 1)
+                values ('ledger', 'expired', 'processed', ?, 0, 0, '', 1)
                 """, this.topic);
-        HttpResponse<String> refused = post("{\"consumer\": \"ledger\", \"messageId\": \"forgotten\"}");
+        HttpResponse<String> refused = post("{\"consumer\": \"ledger\", \"messageId\": \"expired\"}");
         assertThat(refused.statusCode()).isEqualTo(409);
         assertThat(JsonPath.<String>read(refused.body(), "$.refused"))
                 .contains("no longer remembered")
@@ -198,15 +227,19 @@ class IdempotencyInboxEndpointIT {
     void unlessAccessIsUnrestrictedMessagesAreOnlyRead() {
         try (TestApplication readOnly = start("spring.main.lazy-initialization=false")) {
             String port = readOnly.context().getEnvironment().getProperty("local.server.port");
-            assertThat(request(port, "GET", "", null).statusCode()).isEqualTo(200);
-            assertThat(request(port, "POST", "", "{\"consumer\": \"ledger\"}").statusCode())
+            assertThat(request(port, "GET", "/idempotencyinbox", null).statusCode())
+                    .isEqualTo(200);
+            assertThat(request(port, "POST", "/idempotencyinbox", "{\"consumer\": \"ledger\"}")
+                            .statusCode())
                     .isEqualTo(405);
         }
     }
 
+    /** Of these names alone. */
     private void awaitEffects(String... names) {
         Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
                         this.app.bean(Effects.class).all())
+                .filteredOn(Arrays.asList(names)::contains)
                 .containsExactlyInAnyOrder(names));
     }
 
@@ -217,23 +250,22 @@ class IdempotencyInboxEndpointIT {
     }
 
     private HttpResponse<String> get(String query) {
-        return request(port(), "GET", query, null);
+        return request(port(), "GET", "/idempotencyinbox" + query, null);
     }
 
     private HttpResponse<String> post(String body) {
-        return request(port(), "POST", "", body);
+        return request(port(), "POST", "/idempotencyinbox", body);
     }
 
     private String port() {
         return this.app.context().getEnvironment().getProperty("local.server.port");
     }
 
-    private static HttpResponse<String> request(String port, String method, String query, String body) {
+    private static HttpResponse<String> request(String port, String method, String path, String body) {
         try {
             return HttpClient.newHttpClient()
                     .send(
-                            HttpRequest.newBuilder(URI.create(
-                                            "http://localhost:" + port + "/actuator/idempotencyinbox" + query))
+                            HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
                                     .header("Content-Type", "application/json")
                                     .method(
                                             method,

@@ -422,6 +422,49 @@ abstract class AbstractInboxIT {
     }
 
     @Test
+    void whatWasForgottenOnPurposeIsShownAsForgottenUntilItIsProcessedAgain() {
+        process(message("1"), message("2"));
+        this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
+        Instant processedAt = entry("1").processedAt();
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.forget(id("1"))).isTrue();
+            status.setRollbackOnly();
+        });
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(this.store.forget(id("1"))).isTrue();
+        assertThat(this.store.forget(id("1"))).isFalse();
+        assertThat(this.store.forget(id("3"))).isFalse();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
+        assertThat(entry("1").processedAt()).isEqualTo(processedAt);
+        assertThat(entry("2").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("3").status()).isEqualTo(InboxStatus.FAILED);
+        assertThat(this.reader.find(InboxQuery.ALL.withConsumer(this.consumer)).entries())
+                .hasSize(3);
+        assertThat(this.reader.replayable(this.consumer, Instant.now().plusSeconds(3600), 10))
+                .containsExactly(id("3"));
+        process(message("1"));
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
+        assertThat(entry("1").attempts()).isEqualTo(2);
+    }
+
+    @Test
+    void whatWasForgottenOnPurposeIsReplayedAndWhatHasExpiredIsNot() {
+        process(message("1"), message("2"));
+        this.store.forget(id("1"));
+        this.jdbc.update("delete from idempotency_processed where consumer_id = ?", this.consumer);
+        // There is nobody to send it to.
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(id("1")))
+                .withMessageContaining("could not be sent");
+        assertThat(entry("1").replays()).isOne();
+        assertThat(entry("1").status()).isEqualTo(InboxStatus.FORGOTTEN);
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(id("2")))
+                .withMessageContaining("no longer remembered");
+        assertThat(entry("2").replays()).isZero();
+    }
+
+    @Test
     void whatTheTableOfProcessedMessagesHasForgottenCanFailAgain() {
         process(message("1"));
         this.store.forget(id("1"));
@@ -437,7 +480,8 @@ abstract class AbstractInboxIT {
         assertThat(markReplayed("1")).isFalse();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.REPLAYED);
         assertThat(entry("1").replays()).isOne();
-        this.database.inNewTransaction(table -> table.takeReplayBack(id("1"), "could not be sent"));
+        this.database.inNewTransaction(
+                table -> table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "could not be sent"));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
         assertThat(entry("1").lastError()).isEqualTo("could not be sent");
     }
@@ -451,7 +495,8 @@ abstract class AbstractInboxIT {
         this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
         assertThat(markReplayed("1")).isTrue();
         process(message("1"));
-        this.database.inNewTransaction(table -> table.takeReplayBack(id("1"), "timed out, but was sent"));
+        this.database.inNewTransaction(
+                table -> table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "timed out, but was sent"));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
     }
 

@@ -65,7 +65,14 @@ class DocumentedCleanupIT {
                         current_timestamp - (n / 10000) * interval '1 day' - interval '1 hour'
                     from generate_series(0, 99999) as n
                     """);
-            for (String row : List.of("failed-31", "failed-29", "replayed-31", "replayed-29", "processed-8")) {
+            for (String row : List.of(
+                    "failed-31",
+                    "failed-29",
+                    "forgotten-31",
+                    "forgotten-29",
+                    "replayed-31",
+                    "replayed-29",
+                    "processed-8")) {
                 String[] parts = row.split("-");
                 jdbc.update(
                         insert
@@ -80,14 +87,14 @@ class DocumentedCleanupIT {
             assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
                     .contains("idempotency_inbox_status", "Tid Scan")
                     .doesNotContain("Seq Scan on idempotency_inbox");
-            assertThat(jdbc.update(command)).isEqualTo(10_000 + 2);
+            assertThat(jdbc.update(command)).isEqualTo(10_000 + 3);
             assertThat(jdbc.update(command)).isEqualTo(10_000);
             assertThat(jdbc.update(command)).isEqualTo(10_000);
             assertThat(jdbc.update(command)).isOne();
             assertThat(jdbc.queryForList(
                             "select message_id from idempotency_inbox where consumer_id = 'idle' order by message_id",
                             String.class))
-                    .containsExactly("failed-29", "replayed-29");
+                    .containsExactly("failed-29", "forgotten-29", "replayed-29");
         }
     }
 
