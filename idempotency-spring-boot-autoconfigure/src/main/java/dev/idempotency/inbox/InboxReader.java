@@ -9,6 +9,7 @@ import dev.idempotency.store.Tables;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +54,7 @@ final class InboxReader {
     private static final String REPLAYABLE = """
             select message_id
             from %s
-            where consumer_id = ? and status = 'failed' and payload_omitted is null and updated_at <= %s
+            where consumer_id = ? and status = 'failed' and payload_omitted is null and %s <= ?
             order by record_topic, record_partition, record_offset
             %s
             """;
@@ -88,13 +89,24 @@ final class InboxReader {
         List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
         String time = this.dialect.timeOfSeconds();
+        String seconds = this.dialect.secondsOf("updated_at");
+        Duration ambiguity = this.dialect.timeAmbiguity();
         for (InboxStatus status : statuses) {
             List<String> conditions = new ArrayList<>();
             add("status = ?", status, conditions, parameters);
             add("consumer_id = ?", query.consumer(), conditions, parameters);
             add("message_type = ?", query.type(), conditions, parameters);
-            add("updated_at >= " + time, query.since(), conditions, parameters);
-            add("updated_at < " + time, query.until(), conditions, parameters);
+            if (query.since() != null) {
+                add("updated_at >= " + time, query.since().minus(ambiguity), conditions, parameters);
+            }
+            if (query.until() != null) {
+                add("updated_at < " + time, query.until().plus(ambiguity), conditions, parameters);
+            }
+            if (!ambiguity.isZero()) {
+                // The index finds more than is asked for; the seconds tell.
+                add(seconds + " >= ?", query.since(), conditions, parameters);
+                add(seconds + " < ?", query.until(), conditions, parameters);
+            }
             parts.add(PART_OF_PAGE.formatted(
                     ENTRY_COLUMNS,
                     this.table,
@@ -139,7 +151,7 @@ final class InboxReader {
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
         return this.transaction.call(() -> this.jdbc.query(
-                REPLAYABLE.formatted(this.table, this.dialect.timeOfSeconds(), this.dialect.rows(0, limit)),
+                REPLAYABLE.formatted(this.table, this.dialect.secondsOf("updated_at"), this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
                 Seconds.of(upTo)));

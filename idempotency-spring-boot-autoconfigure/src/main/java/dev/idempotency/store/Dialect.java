@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,6 +98,14 @@ public interface Dialect {
      */
     default String timeOfSeconds() {
         return "timestamp with time zone '1970-01-01 00:00:00+00:00' + cast(? as decimal(20, 6)) * interval '1' second";
+    }
+
+    /**
+     * How far apart two times may be that the database takes for each other when it compares one of its tables with
+     * {@link #timeOfSeconds}, as it compares local times and clocks are set back; {@link #secondsOf} tells them apart.
+     */
+    default Duration timeAmbiguity() {
+        return Duration.ZERO;
     }
 
     /** The end of a query that leaves so many rows out and returns so many of the next. */

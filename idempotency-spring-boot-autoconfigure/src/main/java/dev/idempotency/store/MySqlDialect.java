@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.MessageId;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
+import java.time.Duration;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -95,6 +96,11 @@ final class MySqlDialect implements Dialect {
     @Override
     public String timeOfSeconds() {
         return "from_unixtime(least(greatest(?, 1), 2147483647))";
+    }
+
+    @Override
+    public Duration timeAmbiguity() {
+        return Duration.ofHours(1);
     }
 
     @Override

@@ -64,8 +64,12 @@ final class SelectThenDelete implements ForgetStatement {
             statement.setInt(4, request.limit());
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
-                    ids.add(rows.getString(1));
-                    upTo = Seconds.toInstant(rows.getBigDecimal(2));
+                    Instant processedAt = Seconds.toInstant(rows.getBigDecimal(2));
+                    // In the hour that clocks repeat, the database may have taken one time for another.
+                    if (processedAt.isBefore(before)) {
+                        ids.add(rows.getString(1));
+                        upTo = processedAt;
+                    }
                 }
             }
         }
