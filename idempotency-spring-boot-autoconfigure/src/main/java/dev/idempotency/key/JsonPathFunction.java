@@ -16,8 +16,8 @@ final class JsonPathFunction {
 
     private JsonPathFunction() {}
 
-    public static @Nullable Object read(@Nullable Object json, String path) {
-        if (json == null) {
+    public static @Nullable Object read(@Nullable Object json, @Nullable String path) {
+        if (json == null || path == null) {
             return null;
         }
         String text = (json instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : json.toString();

@@ -6,7 +6,7 @@ import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.ConstructorReference;
-import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.Literal;
@@ -28,6 +28,21 @@ final class KeyExpressionParser {
 
     /** Methods that put their arguments into a text. */
     private static final Set<String> OF_TEXT = Set.of("concat", "format", "formatted", "join", "append", "valueOf");
+
+    /** Methods that are asked what to do about {@code null}, or whether something is. */
+    private static final Set<String> OF_ABSENCE = Set.of(
+            "ofNullable",
+            "orElse",
+            "requireNonNullElse",
+            "requireNonNullElseGet",
+            "getOrDefault",
+            "isNull",
+            "nonNull",
+            "equals",
+            "equalsIgnoreCase",
+            "hasText",
+            "hasLength",
+            "containsKey");
 
     /** Open to nodes alone, of which ours are no relatives in Java's eyes. */
     private static final Field CHILDREN = childrenField();
@@ -68,19 +83,22 @@ final class KeyExpressionParser {
     /** The first child of a constructor is its type. */
     private static boolean isPart(SpelNodeImpl node, int child) {
         return (node instanceof OpPlus && node.getChildCount() > 1)
-                || node instanceof MethodReference
-                || node instanceof FunctionReference
-                || (node instanceof ConstructorReference && child > 0);
+                || (node instanceof MethodReference method && !OF_ABSENCE.contains(method.getName()))
+                || (node instanceof ConstructorReference && child > 0)
+                || (node instanceof Elvis && child == 0);
     }
 
     /** A literal is what was meant, blank or not; and neither a sum nor a list that is written out is ever absent. */
     private static boolean isAsWritten(SpelNodeImpl node, SpelNodeImpl child) {
         return child instanceof Literal
-                || child instanceof OpPlus
+                || (child instanceof OpPlus && !(node instanceof Elvis))
                 || (!(node instanceof OpPlus) && (child instanceof InlineList || child instanceof InlineMap));
     }
 
     private static KeyPart.Use useIn(SpelNodeImpl node) {
+        if (node instanceof Elvis) {
+            return KeyPart.Use.REPLACEABLE;
+        }
         if (node instanceof OpPlus) {
             return KeyPart.Use.OPERAND;
         }

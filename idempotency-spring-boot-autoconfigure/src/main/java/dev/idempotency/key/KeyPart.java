@@ -22,7 +22,10 @@ final class KeyPart extends SpelNodeImpl {
         ARGUMENT_OF_TEXT,
 
         /** Any other argument. */
-        ARGUMENT
+        ARGUMENT,
+
+        /** What stands before {@code ?:}: where it is absent, be it in part, there is another. */
+        REPLACEABLE
     }
 
     private final SpelNodeImpl node;
@@ -36,6 +39,9 @@ final class KeyPart extends SpelNodeImpl {
 
     @Override
     public TypedValue getValueInternal(ExpressionState state) {
+        if (this.use == Use.REPLACEABLE) {
+            return replaceable(state);
+        }
         TypedValue value = this.node.getValueInternal(state);
         return switch (this.use) {
             case OPERAND -> operand(value);
@@ -47,13 +53,22 @@ final class KeyPart extends SpelNodeImpl {
                 requirePresent(value.getValue());
                 yield value;
             }
+            case REPLACEABLE -> value;
         };
+    }
+
+    private TypedValue replaceable(ExpressionState state) {
+        try {
+            return this.node.getValueInternal(state);
+        } catch (NoKeyException ex) {
+            return TypedValue.NULL;
+        }
     }
 
     private TypedValue operand(TypedValue given) {
         Object content = requirePresent(given.getValue());
         requireNotBlank(content);
-        if (!KeyText.isStable(content)) {
+        if (!KeyText.isStable(content) && !KeyText.isValueWithText(content)) {
             throw new InvalidMessageKeyException(
                     "its part '%s' is a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
                             .formatted(
@@ -72,8 +87,7 @@ final class KeyPart extends SpelNodeImpl {
     }
 
     private static void requireNotBlank(Object value) {
-        if ((value instanceof CharSequence text && KeyText.isNoKey(text.toString()))
-                || (value instanceof byte[] bytes && bytes.length == 0)) {
+        if (KeyText.isBlank(value)) {
             throw new NoKeyException();
         }
     }

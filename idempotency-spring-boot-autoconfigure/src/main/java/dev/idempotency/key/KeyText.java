@@ -5,7 +5,11 @@ import dev.idempotency.MessageId;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Calendar;
+import java.util.Collection;
+import java.util.Date;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -70,6 +74,26 @@ final class KeyText {
     /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */
     static boolean hasOwnText(Object value) {
         return ClassUtils.getMethod(value.getClass(), "toString").getDeclaringClass() != Object.class;
+    }
+
+    /** Whether the value is one whose own text can be relied upon: not where that is up to a time zone or to an order. */
+    static boolean isValueWithText(Object value) {
+        return hasOwnText(value)
+                && !(value instanceof Collection<?>)
+                && !(value instanceof Map<?, ?>)
+                && !(value instanceof Date)
+                && !(value instanceof Calendar);
+    }
+
+    /** Whether a value's text says that there is none, as that of a {@code null} in JSON does. */
+    static boolean isBlank(Object value) {
+        if (value instanceof CharSequence text) {
+            return isNoKey(text.toString());
+        }
+        if (value instanceof byte[] bytes) {
+            return bytes.length == 0;
+        }
+        return !isStable(value) && hasOwnText(value) && isNoKey(value.toString());
     }
 
     /** Whether a text says that there is no key: that of {@code null} would be the same for all messages without one. */

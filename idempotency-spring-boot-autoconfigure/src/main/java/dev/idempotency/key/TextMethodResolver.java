@@ -3,6 +3,7 @@ package dev.idempotency.key;
 import dev.idempotency.InvalidMessageKeyException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -47,14 +48,23 @@ final class TextMethodResolver extends ReflectiveMethodResolver {
             throw new NoKeyException();
         }
         if (value instanceof Map<?, ?> map) {
-            map.values().forEach(TextMethodResolver::requireText);
-        } else if (value instanceof Iterable<?> elements && !KeyText.isStable(value)) {
-            elements.forEach(TextMethodResolver::requireText);
+            map.values().forEach(TextMethodResolver::requireElement);
+        } else if (value instanceof Collection<?> elements) {
+            elements.forEach(TextMethodResolver::requireElement);
         } else if (!KeyText.hasOwnText(value)) {
             throw new InvalidMessageKeyException(
                     "a part of it is a %s, which has no text but its identity, another one at every delivery"
                             .formatted(value.getClass().getName()),
                     null);
+        }
+    }
+
+    /** Beside others in a text: alone it would be seen to be none. */
+    private static void requireElement(@Nullable Object element) {
+        requireText(element);
+        Object value = KeyText.contentOf(element);
+        if (value != null && KeyText.isBlank(value)) {
+            throw new NoKeyException();
         }
     }
 
@@ -92,7 +102,7 @@ final class TextMethodResolver extends ReflectiveMethodResolver {
         private void requireTextOf(@Nullable Object argument) {
             if (argument instanceof Object[] elements
                     && (this.method.isVarArgs() || this.method.getParameterTypes()[0] == Object[].class)) {
-                Arrays.asList(elements).forEach(TextMethodResolver::requireText);
+                Arrays.asList(elements).forEach(TextMethodResolver::requireElement);
             } else {
                 requireText(argument);
             }

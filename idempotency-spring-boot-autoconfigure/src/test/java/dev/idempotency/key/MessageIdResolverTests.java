@@ -12,6 +12,7 @@ import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
@@ -29,10 +30,12 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
+import tools.jackson.databind.json.JsonMapper;
 
 class MessageIdResolverTests {
 
     private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
+    private static final JsonMapper JSON = new JsonMapper();
 
     private final ConsumerRecord<String, Object> record = new ConsumerRecord<>("orders", 2, 17, "key", "value");
 
@@ -239,6 +242,14 @@ class MessageIdResolverTests {
                 "#payload.items.![#this.id + '/' + #this.status].get(0)",
                 "#payload.nothing",
                 "#payload.wordNull",
+                "'%s/NEW'.formatted(#payload.json.get('none'))",
+                "T(String).valueOf(#payload.json.get('none')) + '/NEW'",
+                "#payload.json.get('none') + '/NEW'",
+                "#payload.json.path('missing') + '/NEW'",
+                "#payload.json.get('none').asText() + '/NEW'",
+                "T(String).join('/', {#payload.json.get('none').asText(), 'NEW'})",
+                "{#payload.json.get('none'), 'NEW'}.toString()",
+                "T(String).join('/', {#payload.wordNull, 'NEW'})",
             })
     void whereAPartIsAbsentThereIsNoKeyRatherThanOneThatAllSuchMessagesShare(String expression) {
         Map<String, Object> order = new HashMap<>();
@@ -252,6 +263,7 @@ class MessageIdResolverTests {
         order.put("parts", Arrays.asList("NEW", null));
         order.put("array", new String[] {"NEW", null});
         order.put("items", List.of(order("NEW", null)));
+        order.put("json", JSON.readTree("{\"none\": null}"));
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
     }
 
@@ -286,6 +298,28 @@ class MessageIdResolverTests {
                 "#payload.unit + '/' + #payload.day                         | DAYS/2026-01-01",
                 "{#payload.id, #payload.status}.toString()                  | [7, NEW]",
                 "#payload.absent == null ? #payload.id : #payload.absent    | 7",
+                "#payload['id'] + '-' + #payload['status']                  | 7-NEW",
+                "#payload.list[0] + '/' + #payload.order.line               | a/3",
+                "#payload.order.line + #payload.id                          | 10",
+                "#payload.order + '/' + #payload.id                         | Line[line=3]/7",
+                "'' + #payload.initial + #payload.status                    | xNEW",
+                "#payload.json.get('id').asText() + '/' + #payload.id       | j/7",
+                "#payload.json.get('id') + '/' + #payload.id                | \"\"\"j\"\"/7\"",
+                "#payload.json.toString().length() + '/' + #payload.id      | 22/7",
+                "#payload.path.toString()                                   | orders/7",
+                "T(java.util.UUID).nameUUIDFromBytes((#payload.id + '/x').bytes).version() | 3",
+                "T(String).join(',', #payload.items.![status])              | NEW,OLD",
+                "#payload.items.?[id == 7][0].status + #payload.id          | NEW7",
+                "T(java.util.Objects).requireNonNullElse(#payload.absent, #payload.id) | 7",
+                "T(java.util.Optional).ofNullable(#payload.absent).orElse(#payload.id) | 7",
+                "#payload.getOrDefault(#payload.absent, #payload.id)        | 7",
+                "T(org.springframework.util.StringUtils).hasText(#payload.absent) ? 'x' : #payload.id | 7",
+                "#payload.status.equals(#payload.absent) ? 'x' : #payload.id | 7",
+                "#jsonPath(#payload.absent, '$.id') ?: #payload.id          | 7",
+                "#jsonPath(#payload.absent, '$.id') == null ? #payload.id : 'x' | 7",
+                "(#payload.absent + '/' + #payload.status) ?: #payload.id   | 7",
+                "#payload.status.concat(#payload.absent) ?: #payload.id     | 7",
+                "#jsonPath('{}', '$.id') ?: #payload.id                     | 7",
             })
     void partsThatAreThereArePutTogetherAsEver(String expression, String key) {
         Map<String, Object> order = order("NEW", 7);
@@ -294,6 +328,12 @@ class MessageIdResolverTests {
         order.put("bytes", new byte[] {1, 2});
         order.put("unit", java.time.temporal.ChronoUnit.DAYS);
         order.put("day", java.time.LocalDate.of(2026, 1, 1));
+        order.put("list", List.of("a", "b"));
+        order.put("order", new Line(3));
+        order.put("initial", 'x');
+        order.put("json", JSON.readTree("{\"id\": \"j\", \"none\": null}"));
+        order.put("path", Path.of("orders", "7"));
+        order.put("items", List.of(order("NEW", 7), order("OLD", 8)));
         KeySource source = source(expression, List.of(), new DefaultListableBeanFactory());
         for (int i = 0; i < 300; i++) {
             assertThat(source.keyOf(view(order))).isEqualTo(key);
@@ -400,6 +440,9 @@ class MessageIdResolverTests {
             thread.setContextClassLoader(before);
         }
     }
+
+    /** A value of the application's own. */
+    public record Line(int line) {}
 
     /** Public methods of a bean. */
     public static class Keys {
