@@ -2,9 +2,13 @@ package dev.idempotency.listener;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
@@ -39,6 +43,23 @@ public record CalledMethods(Object bean, List<Method> methods, boolean prepared)
         return (handler instanceof HandlerAdapter handlers)
                 ? new CalledMethods(handlers.getBean(), methodsOf(handlers), prepared)
                 : null;
+    }
+
+    /** Whether a call of any of the methods passes the proxy that claims; where one does not, start-up checks say so. */
+    boolean areClaimed() {
+        Class<?> type = AopUtils.getTargetClass(this.bean);
+        return this.bean instanceof Advised proxy
+                && Arrays.stream(proxy.getAdvisors()).anyMatch(IdempotentListenerAdvisor.class::isInstance)
+                && !this.methods.isEmpty()
+                && this.methods.stream()
+                        .allMatch(method -> isProxied(method) && IdempotentMethods.find(method, type) != null);
+    }
+
+    private boolean isProxied(Method method) {
+        return Proxy.isProxyClass(this.bean.getClass())
+                || Arrays.stream(this.bean.getClass().getDeclaredMethods())
+                        .anyMatch(overriding -> overriding.getName().equals(method.getName())
+                                && Arrays.equals(overriding.getParameterTypes(), method.getParameterTypes()));
     }
 
     private static List<Method> methodsOf(HandlerAdapter handler) {

@@ -44,7 +44,8 @@ public final class ContainerPreparation {
         if (endpoint == null) {
             return;
         }
-        RepliesToNew.install(innermost(listenerOf(container)));
+        CalledMethods called = CalledMethods.of(container);
+        RepliesToNew.install(innermost(listenerOf(container)), called != null && called.areClaimed());
         container.setupMessageListener(remembering(listenerOf(container), endpoint));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);

@@ -30,6 +30,8 @@ final class Delivery {
     private final @Nullable ClaimedRecord claimed;
     private boolean beingHandled;
     private boolean skipped;
+    private boolean handled;
+    private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
 
     private Delivery(
@@ -116,14 +118,30 @@ final class Delivery {
         }
         if (idle) {
             this.skipped = false;
+            this.handled = false;
+            this.failure = null;
         }
         this.beingHandled = true;
         return idle;
     }
 
-    void end() {
+    /** Ends handling it; without a failure, it has been handled. */
+    void end(@Nullable Throwable failure) {
         this.beingHandled = false;
         this.targetCall = null;
+        this.failure = failure;
+        this.handled = failure == null;
+    }
+
+    /** Why it has not been handled, be it that an aspect around the claim has caught that; {@code null} if there is no failure. */
+    @Nullable
+    Throwable failure() {
+        return this.failure;
+    }
+
+    /** Whether the last call that reached the claim has been handled. */
+    boolean isHandled() {
+        return this.handled;
     }
 
     /** Calls the listener for a claim: its method must be called once, whatever aspects there are. */

@@ -61,15 +61,18 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                 // A proxy around the proxy, each with a claim: the call is on its way.
                 return invocation.proceed();
             }
+            Object result;
             try {
-                if (delivery.claimed() != null) {
-                    return delivery.claimed().proceed(() -> delivery.call(definition, invocation::proceed));
-                }
-                return IdempotentInvocation.proceed(
-                        new MethodCall(invocation, delivery, definition), delivery, definition);
-            } finally {
-                delivery.end();
+                result = (delivery.claimed() != null)
+                        ? delivery.claimed().proceed(() -> delivery.call(definition, invocation::proceed))
+                        : IdempotentInvocation.proceed(
+                                new MethodCall(invocation, delivery, definition), delivery, definition);
+            } catch (Throwable ex) {
+                delivery.end(ex);
+                throw ex;
             }
+            delivery.end(null);
+            return result;
         }
 
         private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.UnprotectedListenerException;
 import java.lang.reflect.Field;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
@@ -9,19 +10,31 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 
-/** Calls a listener's method, and sends no reply for a duplicate, whatever a method that returns a primitive must return. */
+/**
+ * Calls a listener's method, and looks at what became of the call: no reply is sent for a duplicate, whatever a method that
+ * returns a primitive must return; and where an aspect around the claim returns in place of a failure, or instead of
+ * calling, the message has not been processed all the same.
+ */
 final class RepliesToNew extends HandlerAdapter {
 
-    private RepliesToNew(InvocableHandlerMethod method) {
+    private final boolean claims;
+
+    private RepliesToNew(InvocableHandlerMethod method, boolean claims) {
         super(method);
+        this.claims = claims;
     }
 
-    private RepliesToNew(DelegatingInvocableHandler handlers) {
+    private RepliesToNew(DelegatingInvocableHandler handlers, boolean claims) {
         super(handlers);
+        this.claims = claims;
     }
 
-    /** Stands in the place of the adapter's own, where it can be found. */
-    static void install(@Nullable Object listener) {
+    /**
+     * Stands in the place of the adapter's own, where it can be found.
+     *
+     * @param claims whether a call of any method passes the claim
+     */
+    static void install(@Nullable Object listener, boolean claims) {
         if (!(listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)
                 || !(field(MessagingMessageListenerAdapter.class, "handlerMethod", adapter)
                         instanceof HandlerAdapter handler)
@@ -29,10 +42,10 @@ final class RepliesToNew extends HandlerAdapter {
             return;
         }
         if (field(HandlerAdapter.class, "invokerHandlerMethod", handler) instanceof InvocableHandlerMethod method) {
-            adapter.setHandlerMethod(new RepliesToNew(method));
+            adapter.setHandlerMethod(new RepliesToNew(method, claims));
         } else if (field(HandlerAdapter.class, "delegatingHandler", handler)
                 instanceof DelegatingInvocableHandler handlers) {
-            adapter.setHandlerMethod(new RepliesToNew(handlers));
+            adapter.setHandlerMethod(new RepliesToNew(handlers, claims));
         }
     }
 
@@ -49,6 +62,19 @@ final class RepliesToNew extends HandlerAdapter {
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArgs) throws Exception {
         Object result = super.invoke(message, providedArgs);
         Delivery delivery = Delivery.current();
-        return (delivery != null && delivery.isSkipped()) ? null : result;
+        if (delivery == null) {
+            return result;
+        }
+        if (delivery.failure() != null) {
+            ReflectionUtils.rethrowException(delivery.failure());
+        }
+        if (this.claims && !delivery.isHandled()) {
+            throw new UnprotectedListenerException(
+                    ("A method of %s was not called: an aspect around @IdempotentListener returned in its place, and the"
+                                    + " message would pass for processed. Let the aspect throw an exception, or decide"
+                                    + " within the method.")
+                            .formatted(getBean().getClass().getName()));
+        }
+        return delivery.isSkipped() ? null : result;
     }
 }

@@ -29,8 +29,17 @@ final class RollbackCause implements AutoCloseable {
     /** Told of what a transactional method throws. The first that leaves the transaction marked has marked it. */
     static void thrown(Throwable failure) {
         RollbackCause current = CURRENT.get();
-        if (current != null && current.failure == null && current.status.isRollbackOnly()) {
+        if (current != null && current.failure == null && current.isMarked()) {
             current.failure = failure;
+        }
+    }
+
+    /** Not every transaction can still be asked once it is over, as in what is called after its commit. */
+    private boolean isMarked() {
+        try {
+            return this.status.isRollbackOnly();
+        } catch (RuntimeException ex) {
+            return false;
         }
     }
 

@@ -25,11 +25,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -49,7 +55,12 @@ class AspectsOfListenersIT extends SharedApplicationTest {
                 "skipped",
                 "skipped-poll",
                 "caller",
-                "proxied");
+                "proxied",
+                "hushed",
+                "hushed-batch",
+                "hushed-handler",
+                "hushed-skipped",
+                "repeated-around");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=10ms",
@@ -58,7 +69,8 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"record", "batch", "poll", "despite", "proxied"})
+    @ValueSource(
+            strings = {"record", "batch", "poll", "despite", "proxied", "hushed", "hushed-batch", "hushed-handler"})
     void whatAFailedCallHasWrittenIsNotCommittedWithTheCallThatAnAspectRepeats(String kind) {
         send(kind, kind + " fails once");
         awaitCaughtUp(kind);
@@ -81,6 +93,25 @@ class AspectsOfListenersIT extends SharedApplicationTest {
                         UnprotectedListenerException.class.getName(),
                         "Listeners." + kind.replace("-poll", "Poll"),
                         "an aspect between");
+    }
+
+    @Test
+    void anAspectAroundTheClaimThatDoesNotCallFailsItsMessage() {
+        send("hushed-skipped", "hushed-skipped a");
+        awaitCaughtUp("hushed-skipped");
+        assertThat(effectsOf("hushed-skipped")).isEmpty();
+        assertThat(deadLetters("hushed-skipped")).containsExactly("hushed-skipped a");
+    }
+
+    /** As Spring's {@code @Retryable} does. */
+    @Test
+    void anAspectAroundTheClaimMayRepeatIt() {
+        send("repeated-around", "repeated-around fails once", "repeated-around fails once");
+        awaitCaughtUp("repeated-around");
+        assertThat(effectsOf("repeated-around")).containsExactly("repeated-around fails once");
+        assertThat(this.app.bean(Listeners.class).callsWith("repeated-around fails once"))
+                .isEqualTo(2);
+        assertThat(deadLetters("repeated-around")).isEmpty();
     }
 
     @Test
@@ -111,6 +142,12 @@ class AspectsOfListenersIT extends SharedApplicationTest {
 
     @Retention(RetentionPolicy.RUNTIME)
     @interface Skipped {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Hushed {
+
+        boolean skips() default false;
+    }
 
     @Aspect
     static class Aspects {
@@ -148,7 +185,8 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @Component
-    @Import({Effects.class, Aspects.class, Caller.class})
+    @EnableResilientMethods
+    @Import({Effects.class, Aspects.class, Caller.class, Handlers.class})
     static class Listeners {
 
         private final Map<String, Integer> calls = new ConcurrentHashMap<>();
@@ -171,6 +209,21 @@ class AspectsOfListenersIT extends SharedApplicationTest {
                 }
             });
             return (Proxied) proxy.getProxy();
+        }
+
+        /** Before all others by its order, and before the claim, as it is the application's. */
+        @Bean
+        static DefaultPointcutAdvisor hush() {
+            DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
+                    AnnotationMatchingPointcut.forMethodAnnotation(Hushed.class), (MethodInterceptor) call -> {
+                        try {
+                            return call.getMethod().getAnnotation(Hushed.class).skips() ? null : call.proceed();
+                        } catch (IllegalStateException ex) {
+                            return null;
+                        }
+                    });
+            advisor.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return advisor;
         }
 
         int callsWith(String payload) {
@@ -234,12 +287,61 @@ class AspectsOfListenersIT extends SharedApplicationTest {
             process(payload);
         }
 
+        @KafkaListener(topics = "hushed${suffix}", groupId = "hushed${suffix}")
+        @IdempotentListener
+        @Hushed
+        void hushed(String payload) {
+            process(payload);
+        }
+
+        @KafkaListener(topics = "hushed-batch${suffix}", groupId = "hushed-batch${suffix}", batch = "true")
+        @IdempotentListener
+        @Hushed
+        void hushedBatch(List<String> payloads) {
+            payloads.forEach(this::process);
+        }
+
+        @KafkaListener(topics = "hushed-skipped${suffix}", groupId = "hushed-skipped${suffix}")
+        @IdempotentListener
+        @Hushed(skips = true)
+        void hushedSkipped(String payload) {
+            process(payload);
+        }
+
+        @KafkaListener(topics = "repeated-around${suffix}", groupId = "repeated-around${suffix}")
+        @IdempotentListener
+        @Retryable(delay = 1)
+        void repeatedAround(String payload) {
+            process(payload);
+        }
+
         @KafkaListener(topics = "skipped-poll${suffix}", groupId = "skipped-poll${suffix}")
         @IdempotentListener(transactionPerPoll = true)
         @Skipped
         void skippedPoll(String payload) {
             process(payload);
         }
+    }
+
+    @Component
+    @KafkaListener(topics = "hushed-handler${suffix}", groupId = "hushed-handler${suffix}")
+    static class Handlers {
+
+        private final Listeners listeners;
+
+        Handlers(Listeners listeners) {
+            this.listeners = listeners;
+        }
+
+        @KafkaHandler
+        @IdempotentListener
+        @Hushed
+        void on(String payload) {
+            this.listeners.process(payload);
+        }
+
+        @KafkaHandler
+        void onNumber(Integer unprotected) {}
     }
 
     static class Proxied {
