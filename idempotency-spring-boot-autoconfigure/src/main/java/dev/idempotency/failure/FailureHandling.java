@@ -67,6 +67,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         Installation installation = new Installation(container, suspension);
         standBefore(installation);
         standBeforeRollbacks(container, suspension);
+        OutageInterceptor.install(container, outage);
         this.installations.add(installation);
     }
 

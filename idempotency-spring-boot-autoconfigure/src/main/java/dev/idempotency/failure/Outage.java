@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,14 +31,29 @@ final class Outage {
 
     private static final FailureClassifier STORE_FAILURES = new DatabaseFailureClassifier();
 
+    /** After a poll it is known already, unless the broker is away. */
+    private static final Duration POSITION_KNOWN_WITHIN = Duration.ofMillis(100);
+
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
     private final int patience;
     private final SuspectRecords suspects;
-    private final Map<Thread, Integer> attemptsByThread = new ConcurrentHashMap<>();
+    private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
+
+    /**
+     * What a thread waits for.
+     *
+     * @param before whether its consumer was seen to stand before the record; those of some error handlers never do
+     */
+    private record Waiting(int attempts, RecordCoordinates where, boolean before) {
+
+        TopicPartition partition() {
+            return new TopicPartition(this.where.topic(), this.where.partition());
+        }
+    }
 
     Outage(
             String consumer,
@@ -89,7 +106,9 @@ final class Outage {
 
     /** An attempt of this thread has failed; returns how long to wait before the next. */
     synchronized Duration goesOn(FailureKind kind, Exception failure, RecordCoordinates where) {
-        int attempts = this.attemptsByThread.merge(Thread.currentThread(), 1, Integer::sum);
+        Waiting last = this.waiting.get(Thread.currentThread());
+        int attempts = (last != null) ? last.attempts() + 1 : 1;
+        this.waiting.put(Thread.currentThread(), new Waiting(attempts, where, false));
         if (this.declared == null && (kind == FailureKind.OUTAGE || attempts >= this.patience)) {
             begin(failure, where);
         }
@@ -140,15 +159,39 @@ final class Outage {
     }
 
     void leave(Thread thread) {
-        if (!this.attemptsByThread.isEmpty()) {
+        if (!this.waiting.isEmpty()) {
             leaveWaiting(thread);
         }
     }
 
+    /** Has this thread wait no longer for a record that is another consumer's now, or that its consumer has passed. */
+    void leaveIfPassed(Consumer<?, ?> kafkaConsumer) {
+        Thread thread = Thread.currentThread();
+        Waiting known = this.waiting.isEmpty() ? null : this.waiting.get(thread);
+        if (known == null) {
+            return;
+        }
+        try {
+            if (!kafkaConsumer.assignment().contains(known.partition())) {
+                leaveWaiting(thread);
+                return;
+            }
+            boolean passed = kafkaConsumer.position(known.partition(), POSITION_KNOWN_WITHIN)
+                    > known.where().offset();
+            if (passed && known.before()) {
+                leaveWaiting(thread);
+            } else if (!passed && !known.before()) {
+                this.waiting.replace(thread, known, new Waiting(known.attempts(), known.where(), true));
+            }
+        } catch (RuntimeException ex) {
+            logger.debug("It is not known whether {} can still come; that is looked at after the next poll", known, ex);
+        }
+    }
+
     private synchronized void leaveWaiting(Thread thread) {
-        this.attemptsByThread.remove(thread);
+        this.waiting.remove(thread);
         ConsumerOutage outage = this.declared;
-        if (outage != null && this.attemptsByThread.isEmpty()) {
+        if (outage != null && this.waiting.isEmpty()) {
             this.declared = null;
             Duration duration = Duration.between(outage.since(), Instant.now());
             String what =

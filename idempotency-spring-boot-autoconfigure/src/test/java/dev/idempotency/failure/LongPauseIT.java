@@ -1,41 +1,88 @@
 package dev.idempotency.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.TestApplication;
-import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.testing.TestKafka;
-import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.MemberDescription;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
-class LongPauseIT {
+/** Pauses that are longer than what happens meanwhile. */
+class LongPauseIT extends SharedApplicationTest {
+
+    private static final Duration PAUSE = Duration.ofSeconds(60);
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "retries", "outages", "batches");
+        start(
+                Listener.class,
+                "spring.kafka.consumer.properties.max.poll.interval.ms=2000",
+                "spring.kafka.consumer.heartbeat-interval=300ms",
+                "idempotency.errors.initial-interval=5s",
+                "idempotency.errors.outage.initial-interval=" + PAUSE.toSeconds() + "s",
+                "idempotency.errors.outage.max-interval=" + PAUSE.toSeconds() + "s");
+    }
 
     @Test
     void aPauseLongerThanThePollIntervalCostsTheConsumerNoPartition() throws Exception {
-        String topic = TestKafka.createTopic("pauses", 1);
-        try (TestDatabase database = TestPostgres.createDatabase();
-                TestApplication app = TestApplication.start(
-                        database,
-                        List.of(
-                                "topic=" + topic,
-                                "spring.kafka.consumer.properties.max.poll.interval.ms=2000",
-                                "idempotency.errors.initial-interval=5s"),
-                        Listener.class)) {
-            app.send(topic, "1", "to have the group formed");
-            app.awaitCaughtUp(topic, topic);
-            List<String> before = members(topic);
-            app.send(topic, "2", "flaky");
-            app.awaitCaughtUp(topic, topic);
-            assertThat(app.bean(Work.class).attempts("flaky")).isEqualTo(2);
-            assertThat(members(topic)).isEqualTo(before).hasSize(1);
+        send("retries", "to have the group formed");
+        awaitCaughtUp("retries");
+        List<String> before = members(topic("retries"));
+        send("retries", "flaky");
+        awaitCaughtUp("retries");
+        assertThat(this.app.bean(Work.class).attempts("flaky")).isEqualTo(2);
+        assertThat(members(topic("retries"))).isEqualTo(before).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outages", "batches"})
+    void aPartitionThatWentAwayAndCameBackWithoutTheMessageIsNotWaitedFor(String kind) {
+        send(kind, "sqlstate:08006 " + kind);
+        Outages outages = this.app.bean(Outages.class);
+        await().until(() ->
+                outages.current().stream().anyMatch(outage -> outage.consumer().equals(kind)));
+        beProcessedByAnother(kind);
+        await().atMost(PAUSE.dividedBy(2)).until(() -> outages.current().stream()
+                .noneMatch(outage -> outage.consumer().equals(kind)));
+        assertThat(this.app.bean(Work.class).attempts("sqlstate:08006 " + kind)).isOne();
+    }
+
+    /** Another member of the group, whose name is the first of all, is given the partition and reads to its end. */
+    private void beProcessedByAnother(String group) {
+        Map<String, Object> configuration = Map.of(
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                TestKafka.bootstrapServers(),
+                ConsumerConfig.GROUP_ID_CONFIG,
+                topic(group),
+                ConsumerConfig.CLIENT_ID_CONFIG,
+                "a",
+                ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
+                "earliest",
+                ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG,
+                false);
+        try (KafkaConsumer<byte[], byte[]> other =
+                new KafkaConsumer<>(configuration, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            other.subscribe(List.of(topic(group)));
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> !other.poll(Duration.ofMillis(100)).isEmpty());
+            other.commitSync();
         }
     }
 
@@ -62,10 +109,22 @@ class LongPauseIT {
             this.work = work;
         }
 
-        @KafkaListener(topics = "${topic}", groupId = "${topic}")
-        @IdempotentListener("pauses")
-        void on(String payload) {
+        @KafkaListener(topics = "retries${suffix}", groupId = "retries${suffix}")
+        @IdempotentListener("retries")
+        void onRetry(String payload) {
             this.work.on(payload, 0);
+        }
+
+        @KafkaListener(topics = "outages${suffix}", groupId = "outages${suffix}")
+        @IdempotentListener("outages")
+        void onOutage(String payload) {
+            this.work.on(payload, 0);
+        }
+
+        @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
+        @IdempotentListener("batches")
+        void onBatch(List<String> payloads) {
+            this.work.on(payloads.get(0), 0);
         }
     }
 }

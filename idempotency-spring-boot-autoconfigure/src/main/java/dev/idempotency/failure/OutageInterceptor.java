@@ -1,0 +1,51 @@
+package dev.idempotency.failure;
+
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.CompositeBatchInterceptor;
+import org.springframework.kafka.listener.CompositeRecordInterceptor;
+import org.springframework.kafka.listener.RecordInterceptor;
+
+/**
+ * Looks after each poll whether what a consumer waits for can still come. It intercepts nothing: an interceptor is what
+ * containers call on the consumer's thread also if a poll returns no record.
+ */
+final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInterceptor<K, V> {
+
+    private final Outage outage;
+
+    private OutageInterceptor(Outage outage) {
+        this.outage = outage;
+    }
+
+    /** Stands beside the container's own interceptor, if it has one. */
+    static <K, V> void install(AbstractMessageListenerContainer<K, V> container, Outage outage) {
+        OutageInterceptor<K, V> ours = new OutageInterceptor<>(outage);
+        if (container.getContainerProperties().getMessageListener() instanceof BatchMessageListener) {
+            BatchInterceptor<K, V> other = container.getBatchInterceptor();
+            container.setBatchInterceptor((other != null) ? new CompositeBatchInterceptor<>(ours, other) : ours);
+        } else {
+            RecordInterceptor<K, V> other = container.getRecordInterceptor();
+            container.setRecordInterceptor((other != null) ? new CompositeRecordInterceptor<>(ours, other) : ours);
+        }
+    }
+
+    @Override
+    public void clearThreadState(Consumer<?, ?> consumer) {
+        this.outage.leaveIfPassed(consumer);
+    }
+
+    @Override
+    public ConsumerRecord<K, V> intercept(ConsumerRecord<K, V> record, Consumer<K, V> consumer) {
+        return record;
+    }
+
+    @Override
+    public ConsumerRecords<K, V> intercept(ConsumerRecords<K, V> records, Consumer<K, V> consumer) {
+        return records;
+    }
+}
