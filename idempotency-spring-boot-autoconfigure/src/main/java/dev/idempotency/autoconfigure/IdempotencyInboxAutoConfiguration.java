@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.Outages;
 import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.ListenerInboxes;
@@ -39,6 +40,7 @@ public final class IdempotencyInboxAutoConfiguration {
             InboxProperties inbox,
             ReceivedBytes receivedBytes,
             FailureClassifier classifier,
+            Outages outages,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
         return new ListenerInboxes(
@@ -48,6 +50,7 @@ public final class IdempotencyInboxAutoConfiguration {
                 inbox.settings(),
                 receivedBytes,
                 classifier,
+                (message, failure) -> outages.isToBlame(message.id().consumer(), message.record(), failure),
                 observer(observers),
                 () -> schema.ifAvailable(Schema::useForInbox));
     }

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /** Knows which consumers wait for the database. It hears of commits and duplicates, by which an outage is known to be over. */
 public final class Outages implements IdempotencyObserver {
@@ -40,6 +41,15 @@ public final class Outages implements IdempotencyObserver {
                 .map(Outage::view)
                 .filter(Objects::nonNull)
                 .toList();
+    }
+
+    /**
+     * Whether a failure that looks like an outage is about to be found the message's own.
+     *
+     * @param record the message, whose attempt has been rolled back
+     */
+    public boolean isToBlame(String consumer, ConsumerRecord<?, ?> record, Throwable failure) {
+        return of(consumer).suspects().wouldBlame(failure, record);
     }
 
     Outage of(String consumer) {

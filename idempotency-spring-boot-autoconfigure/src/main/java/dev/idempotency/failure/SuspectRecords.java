@@ -37,9 +37,7 @@ final class SuspectRecords {
     boolean isToBlame(Exception failure, ConsumerRecord<?, ?> record) {
         int failures = failuresOf(record) + 1;
         boolean before = isBlamed(record);
-        boolean blamed = failures > this.patience
-                && DatabaseFailureClassifier.canBeOfOneMessage(failure)
-                && this.storeTakesWrites.getAsBoolean();
+        boolean blamed = failures > this.patience && isOfOneMessage(failure);
         this.byPartition.put(partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
         if (blamed && !before) {
             logger.warn(
@@ -51,6 +49,15 @@ final class SuspectRecords {
                     failure);
         }
         return blamed;
+    }
+
+    /** Whether the next failure of a record, if it is this one, will be its own; the same for one of a batch taken apart. */
+    boolean wouldBlame(Throwable failure, ConsumerRecord<?, ?> record) {
+        return (failuresOf(record) >= this.patience || BatchSeparation.isRequested()) && isOfOneMessage(failure);
+    }
+
+    private boolean isOfOneMessage(Throwable failure) {
+        return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
     }
 
     /** Has a record share the failures of another: of a batch that was taken apart, the one that failed is found. */

@@ -6,6 +6,7 @@ import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreFailure;
 import java.util.List;
+import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -19,6 +20,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     private final ProcessedMessageStore store;
     private final MessageKeeping keeping;
     private final FailureClassifier classifier;
+    private final BiPredicate<DeliveredMessage, Throwable> toBlame;
     private final InboxObserver observer;
 
     JdbcInboxRecorder(
@@ -26,11 +28,13 @@ final class JdbcInboxRecorder implements InboxRecorder {
             ProcessedMessageStore store,
             MessageKeeping keeping,
             FailureClassifier classifier,
+            BiPredicate<DeliveredMessage, Throwable> toBlame,
             InboxObserver observer) {
         this.database = database;
         this.store = store;
         this.keeping = keeping;
         this.classifier = classifier;
+        this.toBlame = toBlame;
         this.observer = observer;
     }
 
@@ -46,7 +50,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     @Override
     public void failed(List<DeliveredMessage> messages, Throwable failure) {
         try {
-            if (this.classifier.classify(failure) == FailureKind.OUTAGE) {
+            if (isOutage(messages, failure)) {
                 // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
                 return;
             }
@@ -63,5 +67,10 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     reason);
             this.observer.unrecorded(consumer, reason);
         }
+    }
+
+    private boolean isOutage(List<DeliveredMessage> messages, Throwable failure) {
+        return this.classifier.classify(failure) == FailureKind.OUTAGE
+                && !(messages.size() == 1 && this.toBlame.test(messages.get(0), failure));
     }
 }

@@ -9,6 +9,7 @@ import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.Tables;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -25,6 +26,7 @@ public final class ListenerInboxes {
     /**
      * Inboxes of listeners that nobody has asked for yet.
      *
+     * @param toBlame whether a message is to blame itself for what looks like an outage
      * @param whenUsed called with each listener that has one
      */
     public ListenerInboxes(
@@ -34,13 +36,14 @@ public final class ListenerInboxes {
             InboxSettings settings,
             ReceivedBytes receivedBytes,
             FailureClassifier classifier,
+            BiPredicate<DeliveredMessage, Throwable> toBlame,
             InboxObserver observer,
             Runnable whenUsed) {
         InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
-        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, observer);
+        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, toBlame, observer);
     }
 
     /** Whether listeners that do not say so have one, too. */

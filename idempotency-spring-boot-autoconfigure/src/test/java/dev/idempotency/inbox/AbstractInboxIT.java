@@ -111,6 +111,7 @@ abstract class AbstractInboxIT {
                 this.store,
                 new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this.classifier,
+                (message, failure) -> false,
                 observer);
         ListenerInboxes listeners = new ListenerInboxes(
                 this.store,
@@ -119,6 +120,7 @@ abstract class AbstractInboxIT {
                 new InboxSettings(false, 100_000, List.of()),
                 new ReceivedBytes(),
                 this.classifier,
+                (message, failure) -> false,
                 observer,
                 () -> {});
         this.inbox = new Inbox(this.store, this.dialect, tables, listeners, () -> null, null, observer);
@@ -526,6 +528,7 @@ abstract class AbstractInboxIT {
                 failure -> {
                     throw new IllegalStateException("cannot tell");
                 },
+                (message, outage) -> false,
                 new InboxObservers(List.of()));
         misjudging.failed(List.of(message("1")), new IllegalArgumentException("x"));
         assertThat(this.reader.find(id("1"))).isNull();
