@@ -95,6 +95,7 @@ final class FlywayMigration {
             SchemaScript.tryOut(query, jdbc);
             return true;
         } catch (BadSqlGrammarException ex) {
+            SchemaDeniedException.throwIfDenied(ex);
             return false;
         }
     }

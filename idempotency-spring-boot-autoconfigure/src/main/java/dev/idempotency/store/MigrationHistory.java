@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -28,9 +29,17 @@ final class MigrationHistory {
         return read() != null;
     }
 
-    /** Whether all scripts have run, by Flyway or before it. Their names and contents differ between releases. */
+    /**
+     * Whether all scripts are known to have run, by Flyway or before it. Their names and contents differ between
+     * releases. That is not known to a user who may not read it, while another one migrates.
+     */
     boolean isComplete() {
-        List<Entry> entries = read();
+        List<Entry> entries;
+        try {
+            entries = read();
+        } catch (SchemaDeniedException ex) {
+            return false;
+        }
         return entries != null
                 && SchemaScript.ALL.stream()
                         .allMatch(script -> entries.stream().anyMatch(entry -> entry.covers(script.version())));
@@ -44,13 +53,17 @@ final class MigrationHistory {
                         .anyMatch(script -> entries.stream().anyMatch(entry -> entry.broke(script.version())));
     }
 
+    /** What is in the history, or {@code null} if there is none. */
     private @Nullable List<Entry> read() {
         try {
             return this.transaction.call(() -> this.jdbc.query(
                     this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
-        } catch (BadSqlGrammarException ex) {
-            // There is no history yet.
-            return null;
+        } catch (DataAccessException ex) {
+            SchemaDeniedException.throwIfDenied(ex);
+            if (ex instanceof BadSqlGrammarException) {
+                return null;
+            }
+            throw ex;
         }
     }
 

@@ -253,6 +253,27 @@ class SchemaIT {
         assertThat(tables()).contains("public.late_table", "idem.idempotency_processed");
     }
 
+    @Test
+    void aHistoryThatTheUserMayNotReadIsNotTakenForNone() {
+        TestApplication.start(this.database, List.of()).close();
+        String role = this.name + "_reader";
+        this.jdbc.execute("create role " + role + " login password 'reader'");
+        this.jdbc.execute("grant all on schema public to " + role);
+        DataSource readers = new DriverManagerDataSource(
+                this.database.jdbcUrl().replaceAll("(user|password)=[^&]*&?", ""), role, "reader");
+        Schema schema = new Schema(readers, Dialects.of(readers), new Tables(null), SchemaMode.MIGRATE);
+        assertThatIllegalStateException()
+                .isThrownBy(schema::afterPropertiesSet)
+                .withMessageContaining("permission denied for table idempotency_schema_history")
+                .withMessageContaining("spring.flyway.user");
+        this.jdbc.execute("grant select on idempotency_schema_history to " + role);
+        schema.afterPropertiesSet();
+        this.jdbc.execute("delete from idempotency_schema_history");
+        assertThatIllegalStateException()
+                .isThrownBy(schema::afterPropertiesSet)
+                .withMessageContaining("permission denied for table idempotency_processed");
+    }
+
     private String tableOwner() {
         return this.jdbc.queryForObject(
                 "select tableowner from pg_tables where tablename = 'idempotency_processed'", String.class);
