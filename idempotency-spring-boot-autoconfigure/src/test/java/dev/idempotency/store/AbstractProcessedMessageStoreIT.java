@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
@@ -368,6 +369,52 @@ abstract class AbstractProcessedMessageStoreIT {
         mayEnd.countDown();
         first.get(30, TimeUnit.SECONDS);
         assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void aWaitThatTheTransactionHasNoTimeForSaysSo() throws Exception {
+        TransactionTemplate brief = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        brief.setTimeout(1);
+        assertThat(timeoutOfSecondClaim(brief, "a", () -> {}))
+                .hasMessageContaining("@Transactional(timeout = …)")
+                .hasMessageNotContaining("idempotency.claim.timeout");
+    }
+
+    /** What a claim of a message fails with that another transaction holds. */
+    ClaimTimeoutException timeoutOfSecondClaim(TransactionTemplate transaction, String id, Runnable before)
+            throws Exception {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims(id));
+            claimed.countDown();
+            await(mayEnd);
+            status.setRollbackOnly();
+        }));
+        await(claimed);
+        try {
+            return catchThrowableOfType(
+                    ClaimTimeoutException.class,
+                    () -> transaction.executeWithoutResult(status -> {
+                        before.run();
+                        this.store.claim(claims(id));
+                    }));
+        } finally {
+            mayEnd.countDown();
+            first.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    final JdbcTemplate jdbc() {
+        return this.jdbc;
+    }
+
+    final TransactionTemplate transaction() {
+        return this.transaction;
+    }
+
+    final ProcessedMessageStore store() {
+        return this.store;
     }
 
     @Test
