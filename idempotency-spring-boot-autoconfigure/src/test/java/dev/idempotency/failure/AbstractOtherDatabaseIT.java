@@ -1,0 +1,202 @@
+package dev.idempotency.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.testing.TestKafka;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** What is waited for, and what is not, on databases other than PostgreSQL. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class AbstractOtherDatabaseIT {
+
+    static final int MAX_ATTEMPTS = 2;
+
+    private final String suffix = TestKafka.uniqueName("");
+
+    TestApplication app;
+
+    /** The URL of an empty database, with the application's user in it. */
+    abstract String jdbcUrl() throws SQLException;
+
+    /** The URL of the same database for somebody who may do anything. */
+    abstract String adminUrl();
+
+    @BeforeAll
+    void start() throws SQLException {
+        TestKafka.createTopics(1, "records" + this.suffix, "batches" + this.suffix);
+        this.app = TestApplication.start(
+                jdbcUrl(),
+                List.of(
+                        "suffix=" + this.suffix,
+                        "spring.datasource.hikari.connection-timeout=2000",
+                        "idempotency.cleanup.enabled=false",
+                        "idempotency.errors.initial-interval=20ms",
+                        "idempotency.errors.max-interval=50ms",
+                        "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
+                        "idempotency.errors.outage.max-interval=100ms"),
+                Listeners.class);
+    }
+
+    @AfterAll
+    void stop() {
+        if (this.app != null) {
+            this.app.close();
+        }
+    }
+
+    final void send(String kind, String payload) {
+        this.app.send(kind + this.suffix, payload, payload);
+    }
+
+    final void awaitCaughtUp(String kind) {
+        this.app.awaitCaughtUp(kind + this.suffix, kind + this.suffix);
+    }
+
+    final Health health() {
+        return this.app.bean(IdempotencyHealthIndicator.class).health(true);
+    }
+
+    final void awaitMoreRetriesThanAttempts(String kind) {
+        Retries retries = this.app.bean(Retries.class);
+        int before = retries.of(kind);
+        await().atMost(Duration.ofSeconds(30)).until(() -> retries.of(kind) > before + 2 * MAX_ATTEMPTS);
+    }
+
+    final void assertDeadLettered(String kind, String payload, int attempts) {
+        awaitCaughtUp(kind);
+        assertThat(TopicContents.values(kind + this.suffix + "-dlt")).containsOnlyOnce(payload);
+        assertThat(this.app.bean(Effects.class).all()).doesNotContain(payload);
+        assertThat(this.app.bean(Listeners.class).attempts()).containsEntry(payload, attempts);
+    }
+
+    final void assertAppliedOnce(String kind, String... payloads) {
+        awaitCaughtUp(kind);
+        Map<String, Integer> counts = this.app.bean(Effects.class).counts();
+        assertThat(payloads).allSatisfy(payload -> assertThat(counts).containsEntry(payload, 1));
+        assertThat(TopicContents.values(kind + this.suffix + "-dlt")).doesNotContain(payloads);
+    }
+
+    final void asAdmin(String... statements) throws SQLException {
+        try (Connection connection = DriverManager.getConnection(adminUrl());
+                Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void aTableThatIsGoneIsWaitedFor(String kind) throws SQLException {
+        asAdmin("alter table idempotency_processed rename to gone");
+        try {
+            send(kind, kind + " patient");
+            awaitMoreRetriesThanAttempts(kind);
+            assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        } finally {
+            asAdmin("alter table gone rename to idempotency_processed");
+        }
+        assertAppliedOnce(kind, kind + " patient");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void aRowThatSomebodyElseHasLockedIsWaitedFor(String kind) throws SQLException {
+        try (Connection other = DriverManager.getConnection(adminUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.executeUpdate("update account set balance = balance + 1 where id = 1");
+            send(kind, kind + " deposit");
+            awaitMoreRetriesThanAttempts(kind);
+            other.rollback();
+        }
+        assertAppliedOnce(kind, kind + " deposit");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void theListenersOwnMissingTableIsNotWaitedFor(String kind) {
+        send(kind, kind + " grammar");
+        assertDeadLettered(kind, kind + " grammar", attemptsOf(kind));
+    }
+
+    /** A batch is tried as a whole, and its messages one by one. */
+    static int attemptsOf(String kind) {
+        return kind.equals("batches") ? MAX_ATTEMPTS * 2 : MAX_ATTEMPTS;
+    }
+
+    @Import({Effects.class, Retries.class})
+    static class Listeners {
+
+        private final Effects effects;
+        private final JdbcTemplate jdbc;
+        private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+
+        /** What the payload's second word stands for. */
+        private final Map<String, Runnable> work = new ConcurrentHashMap<>();
+
+        Listeners(Effects effects, JdbcTemplate jdbc) {
+            this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table account (id integer primary key, balance integer)");
+            jdbc.update("insert into account (id, balance) values (1, 0)");
+            this.work.put("deposit", this::deposit);
+            this.work.put("grammar", () -> jdbc.update("insert into no_such_table values (1)"));
+            this.work.put("signal", () -> jdbc.execute("signal sqlstate '45000' set message_text = 'refused'"));
+        }
+
+        Map<String, Integer> attempts() {
+            return this.attempts;
+        }
+
+        void deposit() {
+            this.jdbc.update("update account set balance = balance + 1 where id = 1");
+        }
+
+        int balance() {
+            return this.jdbc.queryForObject("select balance from account where id = 1", Integer.class);
+        }
+
+        void doFor(String word, Runnable work) {
+            this.work.put(word, work);
+        }
+
+        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}")
+        @IdempotentListener("records")
+        void onRecord(String payload) {
+            this.attempts.merge(payload, 1, Integer::sum);
+            this.effects.happen(payload);
+            Stream.ofNullable(this.work.get(payload.split(" ")[1])).forEach(Runnable::run);
+        }
+
+        @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
+        @IdempotentListener("batches")
+        void onBatch(List<String> payloads) {
+            payloads.forEach(this::onRecord);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package dev.idempotency.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestMariaDb;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Status;
+
+/** Its driver throws much of what it does not know as a failure of the connection, and its states say little. */
+class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
+
+    private final String user = "app_" + UUID.randomUUID().toString().substring(0, 8);
+
+    private String adminUrl;
+
+    @Override
+    String jdbcUrl() throws SQLException {
+        this.adminUrl = TestMariaDb.createDatabase().orElse(null);
+        Assumptions.assumeTrue(this.adminUrl != null, "There is no embedded MariaDB for this platform");
+        asAdmin("create user '" + this.user + "'@'%' identified by 'secret'");
+        grant("all");
+        return userUrl() + "&sessionVariables=innodb_lock_wait_timeout=1";
+    }
+
+    @Override
+    String adminUrl() {
+        return this.adminUrl;
+    }
+
+    @AfterAll
+    void dropUser() throws SQLException {
+        if (this.adminUrl != null) {
+            asAdmin("drop user '" + this.user + "'@'%'");
+        }
+    }
+
+    private String database() {
+        return this.adminUrl.replaceFirst(".*/([^/?]+)\\?.*", "$1");
+    }
+
+    /** Leaves the user these privileges on the library's tables; connections that are open keep what they had. */
+    private void grant(String privileges) throws SQLException {
+        String grantee = " to '" + this.user + "'@'%'";
+        asAdmin(
+                "revoke all privileges, grant option from '" + this.user + "'@'%'",
+                "grant " + privileges + " on " + database() + ".*" + grantee);
+        if (!privileges.equals("all")) {
+            asAdmin("grant insert on " + database() + ".effect" + grantee);
+        }
+        if (this.app != null) {
+            this.app.bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void whatTheListenerSignalsIsTheMessagesFault(String kind) {
+        send(kind, kind + " signal");
+        assertDeadLettered(kind, kind + " signal", attemptsOf(kind));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void aRowThatHasChangedSinceItWasReadIsReadAgain(String kind) throws SQLException {
+        AtomicInteger changes = new AtomicInteger();
+        Listeners listeners = this.app.bean(Listeners.class);
+        listeners.doFor("changed", () -> {
+            this.app.jdbc().execute("set innodb_snapshot_isolation = on");
+            listeners.balance();
+            if (changes.incrementAndGet() <= 2 * MAX_ATTEMPTS) {
+                changeBehindItsBack();
+            }
+            listeners.deposit();
+        });
+        send(kind, kind + " changed");
+        assertAppliedOnce(kind, kind + " changed");
+        assertThat(changes).hasValue(2 * MAX_ATTEMPTS + 1);
+    }
+
+    private void changeBehindItsBack() {
+        try (Connection other = DriverManager.getConnection(this.adminUrl);
+                Statement statement = other.createStatement()) {
+            statement.executeUpdate("update account set balance = balance + 1 where id = 1");
+        } catch (SQLException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void aPrivilegeThatIsMissingIsWaitedForAndNamed() throws SQLException {
+        try {
+            grant("select, update, delete, create");
+            send("records", "records patient without insert");
+            awaitMoreRetriesThanAttempts("records");
+            assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+            assertThat(health().getDetails().toString()).contains("INSERT command denied");
+            assertRefused("INSERT command denied");
+            grant("insert");
+            assertRefused("SELECT command denied");
+        } finally {
+            grant("all");
+        }
+        assertAppliedOnce("records", "records patient without insert");
+        await().until(() -> health().getStatus() == Status.UP);
+    }
+
+    private void assertRefused(String denial) {
+        List<String> properties =
+                List.of("idempotency.schema.mode=validate", "spring.kafka.listener.auto-startup=false");
+        assertThatThrownBy(() -> TestApplication.start(userUrl(), properties).close())
+                .hasStackTraceContaining(denial)
+                .hasStackTraceContaining("Grant select, insert");
+    }
+
+    private String userUrl() {
+        return this.adminUrl.replaceFirst("\\?.*", "") + "?user=" + this.user + "&password=secret";
+    }
+}
