@@ -128,7 +128,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             this.suspension.pauseAfterCommit(thrown, records.get(0), container);
             throw suspended;
         }
-        Exception failure = Causes.straighten(thrown);
+        Exception failure = NamedFailure.forErrorHandler(thrown);
         if (this.suspension.isMessagesFault(failure, data)) {
             try {
                 this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, data));
@@ -177,7 +177,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             this.suspension.pauseAfterCommit(thrown, first(data), container);
             return (ConsumerRecords<K, V>) data;
         }
-        Exception failure = Causes.straighten(thrown);
+        Exception failure = NamedFailure.forErrorHandler(thrown);
         if (this.suspension.isMessagesFault(failure, data)) {
             try {
                 ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
@@ -226,11 +226,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
             try {
                 invokeListener.run();
             } catch (RuntimeException ex) {
-                Exception failure = Causes.straighten(ex);
+                Exception failure = NamedFailure.forErrorHandler(ex);
                 if (!this.suspension.isMessagesFaultAgain(failure, data)) {
                     throw new OutageDuringRetry(failure);
                 }
-                throw (failure instanceof RuntimeException unchecked) ? unchecked : ex;
+                throw (RuntimeException) failure;
             }
         };
     }

@@ -14,7 +14,6 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
-import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
@@ -144,8 +143,7 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
             try {
                 listener.onMessage(new ArrayList<>(List.of(record)), ofRecord, consumer);
             } catch (RuntimeException ex) {
-                BatchListenerFailedException named = NamedFailure.in(ex);
-                if (named != null && named.getRecord() != null) {
+                if (NamedFailure.isTrusted(ex)) {
                     throw ex;
                 }
                 Throwable cause =

@@ -42,15 +42,11 @@ record BatchFailure(int position, BatchListenerFailedException exception) {
     /** For the error handler: all before this record is done, and this one is not. */
     static BatchListenerFailedException at(
             ConsumerRecord<?, ?> record, @Nullable String message, @Nullable Throwable cause) {
-        return new BatchListenerFailedException(String.valueOf(message), cause, record);
+        return NamedFailure.at(record, message, cause);
     }
 
     /** For the error handler: nothing of the batch is done. The record that failed is not named, so all come again. */
     BatchRolledBackException wholeBatch() {
-        BatchRolledBackException hidden = new BatchRolledBackException(
-                "The whole batch was rolled back, as its listener failed at one record: " + this.exception.getMessage(),
-                this.exception.getCause());
-        hidden.addSuppressed(this.exception);
-        return hidden;
+        return NamedFailure.wholeBatch(this.exception);
     }
 }

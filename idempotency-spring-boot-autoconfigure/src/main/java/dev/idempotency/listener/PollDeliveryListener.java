@@ -69,7 +69,8 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
             process(kept, consumer);
         }
         if (undecided != null) {
-            throw undecided;
+            // Only now are those before it done.
+            throw BatchFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
         }
         SettledDelivery.end(records);
     }
