@@ -29,6 +29,8 @@ import org.springframework.transaction.TransactionUsageException;
  */
 public final class DatabaseFailureClassifier implements FailureClassifier {
 
+    private static final int MAX_CAUSES = 1000;
+
     @Override
     public FailureKind classify(Throwable failure) {
         boolean own = false;
@@ -53,12 +55,12 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
 
     /**
      * Whether one message alone can be the reason of what looks like an outage: a statement on a connection that was
-     * there has failed, rather than that none was to be had.
+     * there has failed, rather than that none was to be had, that the server went down, or that its disk failed.
      */
     static boolean canBeOfOneMessage(Throwable failure) {
         boolean found = false;
         for (Throwable next : allIn(failure)) {
-            if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isConnectionRefused(sql))) {
+            if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isOfServer(sql))) {
                 return false;
             }
             found |= next instanceof SQLException sql && SqlStates.kindOf(sql) == FailureKind.OUTAGE;
@@ -66,25 +68,32 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
         return found;
     }
 
-    /** The failure and all that it was caused by, each once: some cause each other. */
+    /** The failure and all that it was caused by, each once: some cause each other, and some chains have no end. */
     private static Collection<Throwable> allIn(Throwable failure) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Throwable> all = new ArrayDeque<>();
         Deque<Throwable> open = new ArrayDeque<>();
         open.add(failure);
-        while (!open.isEmpty()) {
+        while (!open.isEmpty() && all.size() < MAX_CAUSES) {
             Throwable next = open.remove();
-            if (!seen.add(next)) {
-                continue;
-            }
-            all.add(next);
-            addIfPresent(open, next.getCause());
-            open.addAll(Arrays.asList(next.getSuppressed()));
-            if (next instanceof SQLException sql) {
-                addIfPresent(open, sql.getNextException());
+            if (seen.add(next)) {
+                all.add(next);
+                addIfPresent(open, causeOf(next));
+                open.addAll(Arrays.asList(next.getSuppressed()));
+                if (next instanceof SQLException sql) {
+                    addIfPresent(open, sql.getNextException());
+                }
             }
         }
         return all;
+    }
+
+    private static @Nullable Throwable causeOf(Throwable failure) {
+        try {
+            return failure.getCause();
+        } catch (RuntimeException | StackOverflowError ex) {
+            return null;
+        }
     }
 
     private static void addIfPresent(Deque<Throwable> open, @Nullable Throwable throwable) {

@@ -31,10 +31,17 @@ final class SqlStates {
     /** No connection is to be had: not established, rejected, server starting, too many of them. */
     private static final Set<String> REFUSED_STATES = Set.of("08001", "08004", "57P03", "53300");
 
+    /** The server goes down, or its disk is full or fails; the last two are those of H2. */
+    private static final Set<String> STATES_OF_SERVER =
+            Set.of("57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
+
     /** States that a database has for many things. */
     private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000", "70100");
 
     private static final Set<Integer> REFUSED_CODES = Set.of(1040, 1129, 1203, 1226);
+
+    /** MySQL and MariaDB: the server goes down, its disk or a table is full, or its disk fails. */
+    private static final Set<Integer> CODES_OF_SERVER = Set.of(1021, 1026, 1030, 1053, 1114);
 
     private static final Map<Integer, FailureKind> KINDS_BY_CODE = Map.ofEntries(
             // MySQL and MariaDB: the disk or a table is full, memory or locks are used up
@@ -107,11 +114,15 @@ final class SqlStates {
         return (connection && !"70100".equals(state)) ? FailureKind.OUTAGE : FailureKind.MESSAGE;
     }
 
-    /** Whether it says that no connection is to be had, rather than that one was lost or refuses to do something. */
-    static boolean isConnectionRefused(SQLException exception) {
+    /** Whether it tells of the server, whatever was asked of it: also that no connection to it is to be had. */
+    static boolean isOfServer(SQLException exception) {
         String state = exception.getSQLState();
+        int code = exception.getErrorCode();
         return (state == null)
                 ? kindByClass(exception, null) == FailureKind.OUTAGE
-                : REFUSED_STATES.contains(state) || REFUSED_CODES.contains(exception.getErrorCode());
+                : REFUSED_STATES.contains(state)
+                        || STATES_OF_SERVER.contains(state)
+                        || REFUSED_CODES.contains(code)
+                        || CODES_OF_SERVER.contains(code);
     }
 }

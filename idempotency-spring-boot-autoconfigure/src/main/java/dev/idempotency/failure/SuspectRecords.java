@@ -11,10 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records of one consumer that fail again and again as if the database were away. Once one has used up its attempts the
- * store is asked after each further failure; if it answers and takes a write, that failure is the message's.
+ * Records of one consumer that fail again and again as if the database were away, though the store answers and takes a
+ * write each time. Once one has used up its attempts so, further failures of that kind are the message's.
  *
- * <p>Failures are counted by record, so that what succeeds beside it changes nothing.
+ * <p>Failures are counted by record, so that what succeeds beside it changes nothing; and anew after each that was an
+ * outage without doubt: a database that comes and goes is not the message's fault, however often it does.
  */
 final class SuspectRecords {
 
@@ -35,9 +36,9 @@ final class SuspectRecords {
 
     /** A record has failed, as if by an outage; says whether it is to blame itself. */
     boolean isToBlame(Exception failure, ConsumerRecord<?, ?> record) {
-        int failures = failuresOf(record) + 1;
         boolean before = isBlamed(record);
-        boolean blamed = failures > this.patience && isOfOneMessage(failure);
+        int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
+        boolean blamed = failures > this.patience;
         this.byPartition.put(partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
         if (blamed && !before) {
             logger.warn(

@@ -13,6 +13,7 @@ import dev.idempotency.app.TopicContents;
 import dev.idempotency.testing.TestKafka;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -25,23 +26,33 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Failures of the library's own statements cost no message; a listener's own are not waited for for ever. */
 class StoreFailuresIT extends SharedApplicationTest {
 
     private static final int MAX_ATTEMPTS = 3;
+
+    /** How often the database is away while the listener runs. */
+    private static final int OUTAGES = 5 * MAX_ATTEMPTS;
 
     @BeforeAll
     void start() {
@@ -154,17 +165,39 @@ class StoreFailuresIT extends SharedApplicationTest {
         assertThat((Integer) row.get("attempts")).isGreaterThanOrEqualTo(MAX_ATTEMPTS);
     }
 
+    static Stream<Arguments> ownFaults() {
+        return Stream.of("records", "batches", "polls", "kept")
+                .flatMap(kind ->
+                        Stream.of("idle", "transaction", "temporary", "inner").map(fault -> Arguments.of(kind, fault)));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"records", "kept"})
-    void aListenerThatTheDatabaseCutsOffForItsSlownessIsGivenUp(String kind) {
-        String payload = kind + " idle";
-        send(kind, payload, kind + " behind idle");
+    @MethodSource("ownFaults")
+    void aListenerWhoseOwnDoingIsStoppedByTheDatabaseIsGivenUp(String kind, String fault) {
+        String payload = kind + " " + fault;
+        send(kind, payload, kind + " behind " + fault);
         awaitCaughtUp(kind);
-        assertThat(deadLetters(kind)).containsOnlyOnce(payload);
-        assertThat(effectsOf(kind)).contains(kind + " behind idle").doesNotContain(payload);
+        assertThat(deadLetters(kind)).containsOnlyOnce(payload).doesNotContain(kind + " behind " + fault);
+        assertThat(effectsOf(kind)).contains(kind + " behind " + fault).doesNotContain(payload);
         if (kind.equals("kept")) {
             assertFailedInInbox(payload);
         }
+    }
+
+    static Stream<Arguments> outagesInTheListener() {
+        return Stream.of("records", "batches", "polls")
+                .flatMap(kind -> Stream.of("down", "53100", "58030").map(fault -> Arguments.of(kind, fault)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("outagesInTheListener")
+    void anOutageThatComesBackWhenTheListenerRunsIsNoMessagesFault(String kind, String fault) {
+        String payload = kind + " " + fault;
+        send(kind, payload, kind + " behind " + fault);
+        awaitCaughtUp(kind);
+        assertThat(attempts(payload)).isGreaterThan(OUTAGES);
+        assertThat(deadLetters(kind)).doesNotContain(payload, kind + " behind " + fault);
+        assertThat(effectsOf(kind)).containsOnlyOnce(payload, kind + " behind " + fault);
     }
 
     @Test
@@ -272,9 +305,20 @@ class StoreFailuresIT extends SharedApplicationTest {
         private final JdbcTemplate jdbc;
         private final Map<String, AtomicInteger> attempts = new ConcurrentHashMap<>();
 
-        Listeners(Effects effects, JdbcTemplate jdbc) {
+        private final TransactionTemplate inner;
+        private final String url;
+
+        Listeners(
+                Effects effects,
+                JdbcTemplate jdbc,
+                PlatformTransactionManager transactions,
+                @Value("${spring.datasource.url}") String url) {
             this.effects = effects;
             this.jdbc = jdbc;
+            this.url = url;
+            this.inner = new TransactionTemplate(transactions);
+            this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+            this.inner.setReadOnly(true);
         }
 
         int attempts(String payload) {
@@ -307,7 +351,9 @@ class StoreFailuresIT extends SharedApplicationTest {
         }
 
         private void work(String payload) {
-            this.attempts.computeIfAbsent(payload, key -> new AtomicInteger()).incrementAndGet();
+            int attempt = this.attempts
+                    .computeIfAbsent(payload, key -> new AtomicInteger())
+                    .incrementAndGet();
             this.effects.happen(payload);
             switch (payload.substring(payload.indexOf(' ') + 1)) {
                 case "grammar" -> this.jdbc.update("insert into no_such_table values (1)");
@@ -320,7 +366,39 @@ class StoreFailuresIT extends SharedApplicationTest {
                     await().pollDelay(Duration.ofMillis(300)).until(() -> true);
                     this.effects.happen(payload);
                 }
+                case "transaction" -> {
+                    this.jdbc.execute("set local transaction_timeout = '50ms'");
+                    this.effects.pause(Duration.ofMillis(300));
+                }
+                case "temporary" -> {
+                    this.jdbc.execute("set local temp_file_limit = '64kB'; set local work_mem = '64kB'");
+                    this.jdbc.execute(
+                            "select count(*) from (select g from generate_series(1, 100000) g order by -g) s");
+                }
+                case "inner" -> this.inner.executeWithoutResult(status -> this.effects.happen(payload));
+                case "down" -> {
+                    if (attempt <= OUTAGES) {
+                        cut(this.jdbc.queryForObject("select pg_backend_pid()", Integer.class));
+                        this.effects.happen(payload);
+                    }
+                }
+                case "53100", "58030" -> {
+                    if (attempt <= OUTAGES) {
+                        this.jdbc.execute("do $$ begin raise exception 'for the test' using errcode = '"
+                                + payload.substring(payload.indexOf(' ') + 1) + "'; end $$");
+                    }
+                }
                 default -> {}
+            }
+        }
+
+        /** Ends a session as a server does that goes down. */
+        private void cut(int session) {
+            try (Connection other = DriverManager.getConnection(this.url);
+                    Statement statement = other.createStatement()) {
+                statement.execute("select pg_terminate_backend(" + session + ", 5000)");
+            } catch (SQLException ex) {
+                throw new IllegalStateException(ex);
             }
         }
     }
