@@ -1,6 +1,8 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.StoreStatistics;
 import dev.idempotency.store.Claim;
 import dev.idempotency.store.ProcessedMessage;
@@ -72,6 +74,12 @@ record ListenerStore(ProcessedMessageStore store) implements ProcessedMessageSto
             return work.get();
         } catch (RuntimeException ex) {
             throw StoreFailure.of(task.get(), ex);
+        } catch (Error ex) {
+            FatalErrors.rethrow(ex);
+            throw new StoreFailedException(
+                    "Could not %s: %s. The message is not to blame, and comes again until it succeeds. Mend the store."
+                            .formatted(task.get(), ex),
+                    ex);
         }
     }
 }

@@ -1,0 +1,39 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ListenerStoreTests {
+
+    private static ListenerStore failingWith(Throwable failure) {
+        return new ListenerStore((ProcessedMessageStore) Proxy.newProxyInstance(
+                ListenerStoreTests.class.getClassLoader(),
+                new Class<?>[] {ProcessedMessageStore.class},
+                (proxy, method, arguments) -> {
+                    throw failure;
+                }));
+    }
+
+    @Test
+    void whateverAStoreFailsWithIsTheStoresFailure() {
+        for (Throwable failure :
+                List.of(new IllegalStateException("by the store"), new NoClassDefFoundError("by the store"))) {
+            assertThatThrownBy(() -> failingWith(failure).holds(new MessageId("consumer", "1")))
+                    .isInstanceOf(StoreFailedException.class)
+                    .hasCause(failure);
+        }
+    }
+
+    @Test
+    void anErrorThatNothingCanBeReliedUponAfterIsNot() {
+        Error failure = new OutOfMemoryError("for the test");
+        assertThatThrownBy(() -> failingWith(failure).holds(new MessageId("consumer", "1")))
+                .isSameAs(failure);
+    }
+}
