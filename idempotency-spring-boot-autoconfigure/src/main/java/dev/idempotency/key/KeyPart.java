@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
@@ -27,6 +28,8 @@ final class KeyPart extends SpelNodeImpl {
         /** What stands before {@code ?:}: where it is absent, be it in part, there is another. */
         REPLACEABLE
     }
+
+    private static final Pattern NULL_WITHIN = Pattern.compile("\\bnull\\b");
 
     private final SpelNodeImpl node;
     private final Use use;
@@ -68,14 +71,23 @@ final class KeyPart extends SpelNodeImpl {
     private TypedValue operand(TypedValue given) {
         Object content = requirePresent(given.getValue());
         requireNotBlank(content);
-        if (!KeyText.isStable(content) && !KeyText.isValueWithText(content)) {
-            throw new InvalidMessageKeyException(
-                    "its part '%s' is a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
-                            .formatted(
-                                    this.node.toStringAST(), content.getClass().getName()),
-                    null);
+        if (!KeyText.isStable(content)) {
+            requireTextOfItsOwn(content);
         }
         return (content == given.getValue()) ? given : new TypedValue(content);
+    }
+
+    /** The text of a value that tells of what it has not is the same for all that lack it. */
+    private void requireTextOfItsOwn(Object value) {
+        if (!KeyText.isValueWithText(value)) {
+            throw new InvalidMessageKeyException(
+                    "its part '%s' is a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
+                            .formatted(this.node.toStringAST(), value.getClass().getName()),
+                    null);
+        }
+        if (NULL_WITHIN.matcher(value.toString()).find()) {
+            throw new NoKeyException();
+        }
     }
 
     private static Object requirePresent(@Nullable Object value) {

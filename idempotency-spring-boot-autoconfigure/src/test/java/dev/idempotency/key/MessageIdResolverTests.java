@@ -245,6 +245,8 @@ class MessageIdResolverTests {
                 "'%s/NEW'.formatted(#payload.json.get('none'))",
                 "T(String).valueOf(#payload.json.get('none')) + '/NEW'",
                 "#payload.json.get('none') + '/NEW'",
+                "#payload.json + '/NEW'",
+                "#payload.customer + '/NEW'",
                 "#payload.json.path('missing') + '/NEW'",
                 "#payload.json.get('none').asText() + '/NEW'",
                 "T(String).join('/', {#payload.json.get('none').asText(), 'NEW'})",
@@ -264,6 +266,7 @@ class MessageIdResolverTests {
         order.put("array", new String[] {"NEW", null});
         order.put("items", List.of(order("NEW", null)));
         order.put("json", JSON.readTree("{\"none\": null}"));
+        order.put("customer", new Customer(null));
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
     }
 
@@ -440,6 +443,9 @@ class MessageIdResolverTests {
             thread.setContextClassLoader(before);
         }
     }
+
+    /** A value without its content. */
+    public record Customer(String id) {}
 
     /** A value of the application's own. */
     public record Line(int line) {}
