@@ -10,6 +10,7 @@ import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.MemberDescription;
@@ -20,8 +21,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.RecordInterceptor;
 
 /** Pauses that are longer than what happens meanwhile. */
 class LongPauseIT extends SharedApplicationTest {
@@ -62,6 +66,7 @@ class LongPauseIT extends SharedApplicationTest {
         await().atMost(PAUSE.dividedBy(2)).until(() -> outages.current().stream()
                 .noneMatch(outage -> outage.consumer().equals(kind)));
         assertThat(this.app.bean(Work.class).attempts("sqlstate:08006 " + kind)).isOne();
+        assertThat(this.app.bean(Interceptors.class).seen).containsOnlyOnce("sqlstate:08006 " + kind);
     }
 
     /** Another member of the group, whose name is the first of all, is given the partition and reads to its end. */
@@ -100,7 +105,29 @@ class LongPauseIT extends SharedApplicationTest {
         }
     }
 
-    @Import({Effects.class, Work.class})
+    /** Interceptors of the application's own, beside which the library has one. */
+    static class Interceptors {
+
+        final List<Object> seen = new CopyOnWriteArrayList<>();
+
+        @Bean
+        RecordInterceptor<Object, Object> recordInterceptor() {
+            return (record, consumer) -> {
+                this.seen.add(record.value());
+                return record;
+            };
+        }
+
+        @Bean
+        BatchInterceptor<Object, Object> batchInterceptor() {
+            return (records, consumer) -> {
+                records.forEach(record -> this.seen.add(record.value()));
+                return records;
+            };
+        }
+    }
+
+    @Import({Effects.class, Work.class, Interceptors.class})
     static class Listener {
 
         private final Work work;
