@@ -5,12 +5,15 @@ import dev.idempotency.TopicCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.received.ReceivedRecord;
 import dev.idempotency.received.ReceivedRecords;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -19,6 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
 
 /**
@@ -39,11 +43,26 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private static final Set<String> OF_DESERIALIZERS =
             Set.of(KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
 
+    /** What tells of a failure at length: its message may quote the whole payload. */
+    private static final List<String> LENGTHY_HEADERS = List.of(
+            KafkaHeaders.DLT_EXCEPTION_MESSAGE,
+            KafkaHeaders.DLT_EXCEPTION_STACKTRACE,
+            KafkaHeaders.DLT_KEY_EXCEPTION_MESSAGE,
+            KafkaHeaders.DLT_KEY_EXCEPTION_STACKTRACE);
+
+    private static final int BRIEF = 500;
+
+    /** Bytes beyond which a dead letter tells briefly of its failure: producers and brokers take a megabyte by default. */
+    private static final int LARGE = 500_000;
+
     private final String consumer;
     private final String suffix;
     private final DeadLetterProducer producer;
     private final ReceivedRecords received;
     private final ConsumerObserver observer;
+
+    /** Whether the failure is to be told briefly, of the dead letter that this thread publishes. */
+    private final ThreadLocal<Boolean> brief = ThreadLocal.withInitial(() -> false);
 
     DeadLetterPublisher(
             String consumer,
@@ -67,8 +86,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         String topic = record.topic() + this.suffix;
         ReceivedRecord found = this.received.find(record);
         try {
-            // Without the consumer, whose brokers may be others than those that the partition is looked for at.
-            super.accept((found != null) ? asReceived(record, found) : record, null, exception);
+            publish((found != null) ? asReceived(record, found) : record, exception);
         } catch (RuntimeException ex) {
             throw new DeadLetterFailedException(
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition stands still until it"
@@ -82,8 +100,48 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                 this.consumer,
                 coordinates,
                 topic,
-                cause(exception).toString());
+                abridged(cause(exception).toString()));
         this.observer.deadLettered(coordinates);
+    }
+
+    /** Publishes a dead letter; what makes it too large must not be the tale of its failure. */
+    private void publish(ConsumerRecord<?, ?> record, Exception exception) {
+        // Without the consumer, whose brokers may be others than those that the partition is looked for at.
+        try {
+            super.accept(record, null, exception);
+        } catch (RuntimeException ex) {
+            if (Causes.of(ex).stream().noneMatch(RecordTooLargeException.class::isInstance)) {
+                throw ex;
+            }
+            this.brief.set(true);
+            try {
+                super.accept(record, null, exception);
+            } finally {
+                this.brief.remove();
+            }
+        }
+    }
+
+    private static long size(byte @Nullable [] bytes) {
+        return (bytes != null) ? bytes.length : 0;
+    }
+
+    private static long size(Headers headers) {
+        long size = 0;
+        for (Header header : headers) {
+            size += size(header.value());
+        }
+        return size;
+    }
+
+    private static void abridge(Headers headers) {
+        for (String name : LENGTHY_HEADERS) {
+            Header header = headers.lastHeader(name);
+            if (header != null && header.value() != null && header.value().length > BRIEF) {
+                String text = new String(header.value(), 0, BRIEF, StandardCharsets.UTF_8);
+                headers.remove(name).add(name, (text + "…").getBytes(StandardCharsets.UTF_8));
+            }
+        }
     }
 
     /** The record before deserializers, interceptors and the listener changed it; what could not be read is still told. */
@@ -112,6 +170,10 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                 record.leaderEpoch());
     }
 
+    private static String abridged(String text) {
+        return (text.length() > BRIEF) ? text.substring(0, BRIEF) + "…" : text;
+    }
+
     private static Throwable cause(Exception exception) {
         return (exception.getCause() != null) ? exception.getCause() : exception;
     }
@@ -125,12 +187,12 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             byte @Nullable [] value) {
         String topic = destination.topic();
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
-        return new ProducerRecord<>(
-                topic,
-                partition,
-                (key != null) ? key : this.producer.key(topic, headers, record.key()),
-                (value != null) ? value : this.producer.value(topic, headers, record.value()),
-                headers);
+        byte[] keyBytes = (key != null) ? key : this.producer.key(topic, headers, record.key());
+        byte[] valueBytes = (value != null) ? value : this.producer.value(topic, headers, record.value());
+        if (this.brief.get() || size(keyBytes) + size(valueBytes) + size(headers) > LARGE) {
+            abridge(headers);
+        }
+        return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
     }
 
     @Override

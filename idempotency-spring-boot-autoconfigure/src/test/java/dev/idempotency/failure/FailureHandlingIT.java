@@ -306,6 +306,20 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(deadLetters(kind, poison)).hasSize(1);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
+    void aMessageWhoseExceptionIsTooLargeForADeadLetterIsDeadLetteredWithLessOfIt(String kind) {
+        String payload = "verbose of " + kind;
+        send(kind, payload, "behind " + payload);
+        await().atMost(Duration.ofSeconds(30)).until(() -> effects("behind " + payload) == 1);
+        assertThat(deadLetters(kind, payload)).singleElement().satisfies(letter -> {
+            assertThat(header(letter, "message-id")).isEqualTo(payload);
+            assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_TOPIC)).isEqualTo(topic(kind));
+            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN)).isNotEmpty();
+            assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_STACKTRACE)).contains("Exception");
+        });
+    }
+
     @Test
     void aContainerThatIsNotProtectedIsLeftAlone() {
         assertThat(container("plain").getCommonErrorHandler()).isNull();

@@ -28,7 +28,8 @@ class Work {
 
     /**
      * Payloads begin with {@code poison}, {@code flaky}, {@code sqlstate:40001} (for five attempts), {@code tangled}
-     * (first it fails by itself, then the database does, five times), {@code slow}, or anything else.
+     * (first it fails by itself, then the database does, five times), {@code verbose} (with an exception that is larger
+     * than any message may be), {@code slow}, or anything else.
      */
     void on(String payload, int index) {
         this.ids.add(IdempotencyContext.current().messageId(index).value());
@@ -42,6 +43,9 @@ class Work {
         String kind = payload.split(" ")[0];
         if (kind.equals("poison") || (kind.equals("flaky") && attempt == 1)) {
             throw new IllegalStateException(payload);
+        }
+        if (kind.equals("verbose")) {
+            throw new IllegalStateException(payload + ".".repeat(2_000_000));
         }
         if (kind.startsWith("sqlstate:") && attempt <= 5) {
             this.jdbc.execute(RAISE.formatted(kind.substring("sqlstate:".length())));
