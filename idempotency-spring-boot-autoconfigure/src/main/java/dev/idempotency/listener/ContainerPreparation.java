@@ -45,8 +45,9 @@ public final class ContainerPreparation {
             return;
         }
         CalledMethods called = CalledMethods.of(container);
-        RepliesToNew.install(innermost(listenerOf(container)), called != null && called.areClaimed());
-        container.setupMessageListener(remembering(listenerOf(container), endpoint));
+        Object given = listenerOf(container);
+        RepliesToNew.install(innermost(given), called != null && called.areClaimed());
+        container.setupMessageListener(UnpositionedListener.of(remembering(given, endpoint), given, bean));
         teach(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ContainerPreparation::teach);
         if (!endpoint.isEmpty()) {

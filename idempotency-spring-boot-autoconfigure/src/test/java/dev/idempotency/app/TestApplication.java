@@ -57,7 +57,10 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.kafka.consumer.fetch-max-wait", "50ms");
         // A container looks after each poll whether a nack's sleep is over.
         defaults.put("spring.kafka.listener.poll-timeout", "250ms");
-        defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
+        if (!properties.contains("spring.kafka.consumer.properties.group.protocol=consumer")) {
+            // With the other protocol it is the broker's, and refused here.
+            defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");
+        }
         defaults.put("spring.main.banner-mode", "off");
         defaults.put("spring.flyway.enabled", "false");
         defaults.put("spring.liquibase.enabled", "false");

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterEach;
@@ -29,7 +30,8 @@ import org.springframework.kafka.core.KafkaTemplate;
 class ServerRestartIT {
 
     private static final String TOPIC = "orders";
-    private static final List<String> CONSUMERS = List.of("records", "batches");
+    private static final List<String> CONSUMERS = List.of("records", "batches", "polls");
+    private static final int MAX_ATTEMPTS = 3;
 
     private final List<String> sent = new ArrayList<>();
     private final List<CompletableFuture<?>> sends = new ArrayList<>();
@@ -59,7 +61,7 @@ class ServerRestartIT {
                                 "spring.datasource.hikari.connection-timeout=500",
                                 "idempotency.errors.initial-interval=50ms",
                                 "idempotency.errors.max-interval=500ms",
-                                "idempotency.errors.max-attempts=3",
+                                "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                                 "idempotency.errors.outage.max-interval=500ms"),
                         Listeners.class);
                 FailureLog log = new FailureLog(RetryingErrorHandler.class.getName())) {
@@ -83,25 +85,42 @@ class ServerRestartIT {
                     .until(() -> log.linesWithExceptions().stream()
                             .anyMatch(line -> line.contains("could not publish " + TOPIC)));
             this.broker.createTopic(TOPIC + "-dlt", 1);
-            Map<String, Integer> expected = new TreeMap<>();
-            this.sent.forEach(payload -> CONSUMERS.forEach(consumer -> expected.put(payload + " " + consumer, 1)));
-            await().atMost(Duration.ofSeconds(90))
-                    .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected));
+            awaitAllOnce(app);
+            // Now that the producer knows the topic it does not fail at once without a broker: the letter is on its
+            // way.
+            send(app, "deadly");
+            send(app, 20);
+            app.bean(LastAttempt.class).begun.get(60, TimeUnit.SECONDS);
+            this.broker.kill();
+            app.bean(LastAttempt.class).brokerGone.complete(null);
+            this.broker.startAgain();
+            awaitAllOnce(app);
         }
     }
 
+    private void awaitAllOnce(TestApplication app) {
+        Map<String, Integer> expected = new TreeMap<>();
+        this.sent.forEach(payload -> CONSUMERS.forEach(consumer -> expected.put(payload + " " + consumer, 1)));
+        await().atMost(Duration.ofSeconds(90))
+                .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected));
+    }
+
     private void send(TestApplication app, int count) {
-        @SuppressWarnings("unchecked")
-        KafkaTemplate<String, String> template = app.bean(KafkaTemplate.class);
         for (int i = 0; i < count; i++) {
             int number = this.sent.size();
-            String kind = (number % 97 == 5) ? "poison" : (number % 50 == 7) ? "slow" : "good";
-            String payload = kind + " " + number;
-            ProducerRecord<String, String> record = new ProducerRecord<>(TOPIC, number % 3, null, payload);
-            record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-            this.sends.add(template.send(record));
-            this.sent.add(payload);
+            send(app, (number % 97 == 5) ? "poison" : (number % 50 == 7) ? "slow" : "good");
         }
+    }
+
+    private void send(TestApplication app, String kind) {
+        @SuppressWarnings("unchecked")
+        KafkaTemplate<String, String> template = app.bean(KafkaTemplate.class);
+        int number = this.sent.size();
+        String payload = kind + " " + number;
+        ProducerRecord<String, String> record = new ProducerRecord<>(TOPIC, number % 3, null, payload);
+        record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
+        this.sends.add(template.send(record));
+        this.sent.add(payload);
     }
 
     /** How often each message was applied, or stands in the dead-letter topic, for each consumer. */
@@ -118,13 +137,30 @@ class ServerRestartIT {
         return fates;
     }
 
-    @Import(Effects.class)
+    /** Of a message that is about to be given up. */
+    static class LastAttempt {
+
+        final CompletableFuture<Void> begun = new CompletableFuture<>();
+        final CompletableFuture<Void> brokerGone = new CompletableFuture<>();
+        private final AtomicInteger attempts = new AtomicInteger();
+
+        void count() {
+            if (this.attempts.incrementAndGet() == MAX_ATTEMPTS) {
+                this.begun.complete(null);
+                this.brokerGone.join();
+            }
+        }
+    }
+
+    @Import({Effects.class, LastAttempt.class})
     static class Listeners {
 
         private final Effects effects;
+        private final LastAttempt lastAttempt;
 
-        Listeners(Effects effects) {
+        Listeners(Effects effects, LastAttempt lastAttempt) {
             this.effects = effects;
+            this.lastAttempt = lastAttempt;
         }
 
         @KafkaListener(topics = TOPIC, groupId = "records", concurrency = "3")
@@ -139,9 +175,18 @@ class ServerRestartIT {
             payloads.forEach(payload -> work(payload, "batches"));
         }
 
+        @KafkaListener(topics = TOPIC, groupId = "polls")
+        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        void onPoll(String payload) {
+            work(payload, "polls");
+        }
+
         private void work(String payload, String consumer) {
             this.effects.happen(payload + " " + consumer);
-            if (payload.startsWith("poison")) {
+            if (payload.startsWith("deadly") && consumer.equals("records")) {
+                this.lastAttempt.count();
+            }
+            if (payload.startsWith("poison") || payload.startsWith("deadly")) {
                 throw new IllegalStateException(payload);
             }
             if (payload.startsWith("slow")) {

@@ -6,19 +6,45 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** Instances that come and go while messages are processed. */
+/** Instances that come and go while messages are processed, some of which fail at first. */
 class RollingRestartIT extends ApplicationTest {
+
+    /** How the instances of a group come to have its partitions. */
+    enum Membership {
+        COOPERATIVE {
+            @Override
+            String property(int instance) {
+                return "partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor";
+            }
+        },
+        STATIC {
+            @Override
+            String property(int instance) {
+                return "group.instance.id=instance-" + instance;
+            }
+        },
+        ASSIGNED_BY_THE_BROKER {
+            @Override
+            String property(int instance) {
+                return "group.protocol=consumer";
+            }
+        };
+
+        abstract String property(int instance);
+    }
 
     private static final int ROUNDS = 3;
 
-    private static final int MESSAGES_A_ROUND = 60;
+    private static final int MESSAGES_A_ROUND = 80;
 
     @Override
     protected int partitions() {
@@ -26,55 +52,94 @@ class RollingRestartIT extends ApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void nothingIsLostOrAppliedTwiceWithCooperativeRebalances(boolean immediateStop) {
-        List<String> properties = List.of(
-                // Instances are to come and go while messages are on their way.
-                "spring.kafka.producer.properties.linger.ms=5",
-                "spring.kafka.consumer.properties.partition.assignment.strategy="
-                        + "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
-                "spring.kafka.listener.immediate-stop=" + immediateStop);
-        try (TestApplication steady = start(properties, Listeners.class)) {
+    @CsvSource({"COOPERATIVE, true", "STATIC, false", "ASSIGNED_BY_THE_BROKER, false", "ASSIGNED_BY_THE_BROKER, true"})
+    void nothingIsLostOrAppliedTwice(Membership membership, boolean immediateStop) {
+        FailingAtFirst.FAILED.clear();
+        List<String> sent = new ArrayList<>();
+        TestApplication[] instances = {start(membership, 0, immediateStop), start(membership, 1, immediateStop)};
+        try {
             for (int round = 0; round < ROUNDS; round++) {
-                try (TestApplication passing = start(properties, Listeners.class)) {
-                    for (int i = 0; i < MESSAGES_A_ROUND; i++) {
-                        String id = round + "/" + i;
-                        passing.send(this.topic, id, id);
+                int restarted = round % instances.length;
+                TestApplication other = instances[1 - restarted];
+                for (int i = 0; i < MESSAGES_A_ROUND; i++) {
+                    if (i == MESSAGES_A_ROUND / 2) {
+                        instances[restarted].close();
                     }
+                    String id = round + "/" + i;
+                    other.send(this.topic, id, id);
+                    sent.add(id);
                 }
+                instances[restarted] = start(membership, restarted, immediateStop);
             }
-            for (String kind : List.of("batch", "poll")) {
-                steady.awaitCaughtUp(this.group + kind, this.topic);
-                assertThat(steady.bean(Effects.class).all())
+            for (String kind : List.of("record", "batch", "poll")) {
+                instances[0].awaitCaughtUp(this.group + kind, this.topic);
+                assertThat(instances[0].bean(Effects.class).all())
                         .filteredOn(effect -> effect.startsWith(kind))
-                        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, ROUNDS)
-                                .boxed()
-                                .flatMap(round -> IntStream.range(0, MESSAGES_A_ROUND)
-                                        .mapToObj(i -> kind + " " + round + "/" + i))
-                                .toList());
+                        .containsExactlyInAnyOrderElementsOf(
+                                sent.stream().map(id -> kind + " " + id).toList());
+            }
+            assertThat(FailingAtFirst.FAILED).isNotEmpty();
+        } finally {
+            for (TestApplication instance : instances) {
+                instance.close();
             }
         }
     }
 
-    @Import(Effects.class)
+    private TestApplication start(Membership membership, int instance, boolean immediateStop) {
+        return start(
+                List.of(
+                        // Instances are to come and go while messages are on their way.
+                        "spring.kafka.producer.properties.linger.ms=5",
+                        "spring.kafka.consumer.properties." + membership.property(instance),
+                        "spring.kafka.listener.immediate-stop=" + immediateStop,
+                        "idempotency.errors.initial-interval=20ms"),
+                Listeners.class);
+    }
+
+    @Import({Effects.class, FailingAtFirst.class})
     static class Listeners {
 
-        private final Effects effects;
+        private final FailingAtFirst work;
 
-        Listeners(Effects effects) {
-            this.effects = effects;
+        Listeners(FailingAtFirst work) {
+            this.work = work;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}record", concurrency = "2")
+        @IdempotentListener("record")
+        void onRecord(String payload) {
+            this.work.on("record " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}batch", batch = "true", concurrency = "2")
         @IdempotentListener("batch")
         void onBatch(List<String> payloads) {
-            payloads.forEach(payload -> this.effects.happen("batch " + payload));
+            payloads.forEach(payload -> this.work.on("batch " + payload));
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}poll", concurrency = "2")
         @IdempotentListener(value = "poll", transactionPerPoll = true)
         void onPoll(String payload) {
-            this.effects.happen("poll " + payload);
+            this.work.on("poll " + payload);
+        }
+    }
+
+    static class FailingAtFirst {
+
+        static final Set<String> FAILED = ConcurrentHashMap.newKeySet();
+
+        private final Effects effects;
+
+        FailingAtFirst(Effects effects) {
+            this.effects = effects;
+        }
+
+        void on(String name) {
+            this.effects.happen(name);
+            if (name.endsWith("7") && FAILED.add(name)) {
+                throw new IllegalStateException(name);
+            }
         }
     }
 }

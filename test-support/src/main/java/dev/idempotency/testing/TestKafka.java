@@ -81,6 +81,10 @@ public final class TestKafka {
             }
             EmbeddedKafkaKraftBroker broker = new EmbeddedKafkaKraftBroker(1, 1);
             broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
+            // Members of groups with the newer protocol hear of new assignments with a heartbeat only, by default of 5
+            // s.
+            broker.brokerProperty("group.consumer.min.heartbeat.interval.ms", "200");
+            broker.brokerProperty("group.consumer.heartbeat.interval.ms", "200");
             broker.brokerProperty("auto.create.topics.enable", "true");
             broker.brokerProperty("transaction.state.log.replication.factor", "1");
             broker.brokerProperty("transaction.state.log.min.isr", "1");
