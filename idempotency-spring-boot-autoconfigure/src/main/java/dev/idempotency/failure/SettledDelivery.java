@@ -25,6 +25,11 @@ public final class SettledDelivery {
 
     /** It has returned. */
     public static void end(List<? extends ConsumerRecord<?, ?>> records) {
+        if (records.size() == 1) {
+            ConsumerRecord<?, ?> only = records.get(0);
+            LAST.set(Map.of(new TopicPartition(only.topic(), only.partition()), only.offset()));
+            return;
+        }
         Map<TopicPartition, Long> last = new HashMap<>();
         records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
         LAST.set(last);

@@ -13,11 +13,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Looks, as the last thing before a commit, whether the database still holds what was done in the transaction: it may have
  * undone it, all or nothing, and will not say so when it is asked to commit.
  *
- * @param what the message that was claimed, or what has no id
+ * @param claimed one of the messages that were claimed; {@code null} if none has an id
  * @param consumer whose transaction it is
  * @param held asks the store
  */
-record ClaimGuard(String what, String consumer, BooleanSupplier held) implements TransactionSynchronization {
+record ClaimGuard(@Nullable MessageId claimed, String consumer, BooleanSupplier held)
+        implements TransactionSynchronization {
 
     /**
      * A guard for the current transaction, in which the listener has not been called yet.
@@ -27,10 +28,10 @@ record ClaimGuard(String what, String consumer, BooleanSupplier held) implements
     static ClaimGuard of(ProcessedMessageStore store, String consumer, List<@Nullable MessageId> ids) {
         for (MessageId id : ids) {
             if (id != null) {
-                return new ClaimGuard("message '" + id.value() + "'", consumer, () -> store.holds(id));
+                return new ClaimGuard(id, consumer, () -> store.holds(id));
             }
         }
-        return new ClaimGuard("a message without an id", consumer, store.watchTransaction(consumer));
+        return new ClaimGuard(null, consumer, store.watchTransaction(consumer));
     }
 
     /** Has the current transaction looked at after all that is to be done before its commit. */
@@ -52,7 +53,11 @@ record ClaimGuard(String what, String consumer, BooleanSupplier held) implements
                                     + " statement in a transaction of its own: in a method of another bean with"
                                     + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints (a"
                                     + " JdbcTransactionManager has, a JpaTransactionManager has not).")
-                            .formatted(this.what, this.consumer));
+                            .formatted(
+                                    (this.claimed != null)
+                                            ? "message '" + this.claimed.value() + "'"
+                                            : "a message without an id",
+                                    this.consumer));
         }
     }
 }
