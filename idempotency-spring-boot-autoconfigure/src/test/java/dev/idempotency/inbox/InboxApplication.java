@@ -12,7 +12,6 @@ import dev.idempotency.testing.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -86,7 +85,7 @@ final class InboxApplication implements AutoCloseable {
 
     /** Lets the listener fail at that payload that many times. */
     void failAt(String payload, int times) {
-        this.application.bean(InboxListeners.class).failuresOf.put(payload, new AtomicInteger(times));
+        this.application.bean(InboxListeners.class).failAt(payload, times);
     }
 
     /** The effects whose names begin like this, sorted, with repetition. */

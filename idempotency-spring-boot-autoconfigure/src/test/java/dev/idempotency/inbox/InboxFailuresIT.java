@@ -81,11 +81,11 @@ class InboxFailuresIT {
     @Test
     void aFailureThatCannotBeRecordedChangesNothingElse(CapturedOutput output) {
         refuse("no_failures", "unrecorded", InboxStatus.FAILED);
-        this.app.failAt("secret-payload 1", 1);
-        this.app.send("unrecorded", "1", "secret-payload 1");
+        this.app.failAt("unrecorded secret-payload", 1);
+        this.app.send("unrecorded", "1", "unrecorded secret-payload");
         this.app.awaitStatus("unrecorded", "1", InboxStatus.PROCESSED, 1);
         this.app.awaitCaughtUp("unrecorded");
-        assertThat(this.app.effects("secret-payload 1")).containsExactly("secret-payload 1");
+        assertThat(this.app.effects("unrecorded secret-payload")).containsExactly("unrecorded secret-payload");
         assertThat(this.app.count("unrecorded", IdempotencyMeters.INBOX_UNRECORDED))
                 .isEqualTo(1);
         assertThat(output).contains("could not be recorded in the inbox", "no_failures");
@@ -95,13 +95,13 @@ class InboxFailuresIT {
     @Test
     void aMessageThatCannotBeKeptIsNotProcessedEither(CapturedOutput output) {
         refuse("nothing", "unkept", InboxStatus.PROCESSED);
-        this.app.send("unkept", "1", "secret-payload 2");
+        this.app.send("unkept", "1", "unkept secret-payload");
         assertThat(this.app
                         .awaitStatus("unkept", "1", InboxStatus.FAILED, InboxApplication.MAX_ATTEMPTS)
                         .lastError())
                 .contains("nothing");
         this.app.awaitCaughtUp("unkept");
-        assertThat(this.app.effects("secret-payload 2")).isEmpty();
+        assertThat(this.app.effects("unkept secret-payload")).isEmpty();
         assertThatNoPayloadIsIn(output);
     }
 
