@@ -55,8 +55,8 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.kafka.producer.properties.linger.ms", "0");
         // A consumer that seeks, to have a record again, waits for the fetch that is under way.
         defaults.put("spring.kafka.consumer.fetch-max-wait", "50ms");
-        // A container looks after each poll whether a nack's sleep is over.
-        defaults.put("spring.kafka.listener.poll-timeout", "250ms");
+        // A container looks after each poll whether a retry is due or a nack's sleep is over.
+        defaults.put("spring.kafka.listener.poll-timeout", "50ms");
         if (!properties.contains("spring.kafka.consumer.properties.group.protocol=consumer")) {
             // With the other protocol it is the broker's, and refused here.
             defaults.put("spring.kafka.consumer.properties.session.timeout.ms", "6000");

@@ -56,6 +56,8 @@ class BatchFuzzIT extends ApplicationTest {
         Random random = new Random(42);
         try (TestApplication app = start(
                 List.of(
+                        // Messages are to come slowly enough for many batches, each of which may fail.
+                        "spring.kafka.producer.properties.linger.ms=5",
                         "spring.kafka.listener.type=" + (listener.equals("OneByOne") ? "single" : "batch"),
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
