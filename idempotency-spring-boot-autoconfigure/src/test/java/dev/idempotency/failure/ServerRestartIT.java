@@ -94,15 +94,23 @@ class ServerRestartIT {
             this.broker.kill();
             app.bean(LastAttempt.class).brokerGone.complete(null);
             this.broker.startAgain();
-            awaitAllOnce(app);
+            // A consumer that lost its partition before it could commit the offset publishes the letter once more.
+            await().atMost(Duration.ofSeconds(90))
+                    .untilAsserted(() ->
+                            assertThat(fates(app).keySet()).isEqualTo(expected().keySet()));
+            assertThat(app.bean(Effects.class).counts().values()).containsOnly(1);
         }
     }
 
     private void awaitAllOnce(TestApplication app) {
+        await().atMost(Duration.ofSeconds(90))
+                .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected()));
+    }
+
+    private Map<String, Integer> expected() {
         Map<String, Integer> expected = new TreeMap<>();
         this.sent.forEach(payload -> CONSUMERS.forEach(consumer -> expected.put(payload + " " + consumer, 1)));
-        await().atMost(Duration.ofSeconds(90))
-                .untilAsserted(() -> assertThat(fates(app)).isEqualTo(expected));
+        return expected;
     }
 
     private void send(TestApplication app, int count) {
