@@ -29,10 +29,12 @@ public final class CleanupWhileConsuming implements Scenario {
     /** Few, so that the cleanup is over soon after its turn. */
     private static final int ROWS_PER_RUN = 5_000;
 
-    /** What is old is so by the consumer's last activity. */
+    /** What is old is so by the consumer's last activity, if it has not paused for longer than it remembers. */
     private static final String BE_ACTIVE = """
-            insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition, record_offset)
-            values (?, 'activity', 'benchmark', 0, 0)
+            insert into idempotency_processed
+                (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
+            select ?, 'activity-' || days, current_timestamp - days * interval '1 day', 'benchmark', 0, 0
+            from (values (6.5), (0)) as activity (days)
             """;
 
     @Override

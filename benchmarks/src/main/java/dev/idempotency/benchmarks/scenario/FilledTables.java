@@ -15,7 +15,7 @@ final class FilledTables {
     /** In the order of the primary key, which is by far the fastest. */
     private static final String FILL = """
             insert into %s (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
-            select ?, id, current_timestamp - interval '30 days', 'benchmark', 0, row_number() over ()
+            select ?, id, current_timestamp - interval '13 days', 'benchmark', 0, row_number() over ()
             from (select gen_random_uuid()::text as id from generate_series(1, ?)) as ids
             order by id
             """;
@@ -26,7 +26,7 @@ final class FilledTables {
         this.jdbc = jdbc;
     }
 
-    /** Makes a table with that many rows, of messages of that consumer, that are a month old. */
+    /** Makes a table with that many rows, of messages of that consumer, that are nearly two weeks old. */
     void fill(int rows, String consumer) {
         this.jdbc.execute("create table %s (like %s including all)".formatted(parked(rows), TABLE));
         fill(this.jdbc, parked(rows), rows, consumer);
