@@ -1,12 +1,12 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.database.Schema;
 import dev.idempotency.failure.ConsumerOutage.Awaited;
+import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.Outages;
 import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.Schema;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

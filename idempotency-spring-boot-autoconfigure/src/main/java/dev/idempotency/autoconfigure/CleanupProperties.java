@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.LongestRetention;
 import dev.idempotency.retention.CleanupLimits;
-import dev.idempotency.store.LongestRetention;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;

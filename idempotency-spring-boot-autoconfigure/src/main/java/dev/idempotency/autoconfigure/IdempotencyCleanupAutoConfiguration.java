@@ -1,16 +1,16 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.Tables;
 import dev.idempotency.observe.CleanupObserver;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.ProcessedMessageCleanup;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.ForgettableMessages;
 import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.Tables;
+import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
@@ -42,7 +42,7 @@ public final class IdempotencyCleanupAutoConfiguration {
             ConsumerRetentions retentions,
             IdempotencyProperties properties,
             CleanupProperties cleanup) {
-        ForgettableMessages messages = new ForgettableMessages(
+        ProcessedMessagePurge messages = new ProcessedMessagePurge(
                 store.dataSource(), dialect, new Tables(properties.schema().name()));
         return new ProcessedMessageCleanup(
                 messages, retentions, cleanup.orphansAfter().duration());

@@ -1,10 +1,10 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
+import dev.idempotency.database.Schema;
 import dev.idempotency.failure.Outages;
 import dev.idempotency.observe.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.Schema;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

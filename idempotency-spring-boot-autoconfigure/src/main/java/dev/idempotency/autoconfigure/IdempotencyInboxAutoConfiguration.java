@@ -1,5 +1,8 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.Tables;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.Outages;
 import dev.idempotency.inbox.ForgettableInbox;
@@ -10,10 +13,7 @@ import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
-import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.Tables;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

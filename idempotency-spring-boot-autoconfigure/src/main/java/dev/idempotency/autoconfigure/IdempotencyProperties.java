@@ -1,8 +1,8 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.LongestRetention;
+import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.OnMissingKey;
-import dev.idempotency.store.LongestRetention;
-import dev.idempotency.store.SchemaMode;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,11 +1,11 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Dialects;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.Tables;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.Tables;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ public final class IdempotencyStoreAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Dialect idempotencyDialect(DataSource dataSource) {
-        return Dialects.of(dataSource);
+        return DialectResolver.of(dataSource);
     }
 
     @Bean

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.database.LongestRetention;
 import dev.idempotency.inbox.InboxSettings;
-import dev.idempotency.store.LongestRetention;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;

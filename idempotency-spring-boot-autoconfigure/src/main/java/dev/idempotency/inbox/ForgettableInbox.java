@@ -1,8 +1,8 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Forgotten;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Purged;
+import dev.idempotency.database.Tables;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -31,7 +31,7 @@ public final class ForgettableInbox {
      * @param limit how many at most
      * @return how many were deleted, and up to when there are no more
      */
-    public Forgotten forget(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    public Purged forget(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         return this.database.removeInNewTransaction(
                 removal -> removal.deleteExpired(consumers, status, age, from, limit));
     }

@@ -2,12 +2,12 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Tables;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.InboxObserver;
-import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.Tables;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

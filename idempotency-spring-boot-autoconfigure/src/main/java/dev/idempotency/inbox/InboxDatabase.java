@@ -1,7 +1,7 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Tables;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;

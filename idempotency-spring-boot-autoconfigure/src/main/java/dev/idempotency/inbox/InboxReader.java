@@ -2,10 +2,10 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Seconds;
-import dev.idempotency.store.ShortTransaction;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Seconds;
+import dev.idempotency.database.ShortTransaction;
+import dev.idempotency.database.Tables;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,10 +1,10 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Forgotten;
-import dev.idempotency.store.Seconds;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Purged;
+import dev.idempotency.database.Seconds;
+import dev.idempotency.database.Tables;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,10 +60,10 @@ final class InboxRemoval {
      *
      * @return what was deleted, and up to when has been looked
      */
-    Forgotten deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+    Purged deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
         Instant before = before(age);
         if (consumers.isEmpty() || !before.isAfter(from)) {
-            return new Forgotten(0, from);
+            return new Purged(0, from);
         }
         List<Object> parameters = new ArrayList<>();
         parameters.add(status.toString());
@@ -88,7 +88,7 @@ final class InboxRemoval {
                 parameters.toArray());
         this.table.delete(expired);
         boolean more = expired.size() >= limit;
-        return new Forgotten(expired.size(), more ? times.get(times.size() - 1) : before);
+        return new Purged(expired.size(), more ? times.get(times.size() - 1) : before);
     }
 
     /** The consumers that have messages in the table, found by hopping from one to the next through the index. */

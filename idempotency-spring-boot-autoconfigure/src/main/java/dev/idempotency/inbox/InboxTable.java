@@ -1,9 +1,9 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Seconds;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Seconds;
+import dev.idempotency.database.Tables;
 import java.math.BigDecimal;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,12 +1,12 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Tables;
 import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.received.ReceivedBytes;
-import dev.idempotency.store.Dialect;
 import dev.idempotency.store.JdbcProcessedMessageStore;
-import dev.idempotency.store.Tables;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;

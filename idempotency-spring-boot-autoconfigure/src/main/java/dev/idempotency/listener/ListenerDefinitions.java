@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.database.LongestRetention;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
@@ -12,7 +13,6 @@ import dev.idempotency.listener.ListenerFault.Kind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerObservers;
-import dev.idempotency.store.LongestRetention;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.StoreStatistics;
-import dev.idempotency.store.Claim;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreFailure;

@@ -1,9 +1,9 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.database.Purged;
 import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.store.ForgettableMessages;
-import dev.idempotency.store.Forgotten;
+import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ public final class InboxCleanup implements CleanupTask {
         private final InboxStatus status;
         private final Duration age;
         private Set<String> known = Set.of();
-        private Instant from = ForgettableMessages.BEGINNING;
+        private Instant from = ProcessedMessagePurge.BEGINNING;
 
         Expiry(InboxStatus status, Duration age) {
             this.status = status;
@@ -88,14 +88,14 @@ public final class InboxCleanup implements CleanupTask {
         void begin(Set<String> consumers) {
             boolean same = this.known.equals(consumers);
             this.known = consumers;
-            this.from = (same && this.from.isAfter(ForgettableMessages.BEGINNING.plus(AGAIN)))
+            this.from = (same && this.from.isAfter(ProcessedMessagePurge.BEGINNING.plus(AGAIN)))
                     ? this.from.minus(AGAIN)
-                    : ForgettableMessages.BEGINNING;
+                    : ProcessedMessagePurge.BEGINNING;
         }
 
         @Override
         public int remove(int limit) {
-            Forgotten forgotten = InboxCleanup.this.inbox.forget(this.known, this.status, this.age, this.from, limit);
+            Purged forgotten = InboxCleanup.this.inbox.forget(this.known, this.status, this.age, this.from, limit);
             this.from = forgotten.upTo();
             return forgotten.rows();
         }

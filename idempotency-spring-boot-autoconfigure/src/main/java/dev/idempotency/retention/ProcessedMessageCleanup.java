@@ -1,7 +1,7 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.store.ForgettableMessages;
-import dev.idempotency.store.Forgotten;
+import dev.idempotency.database.Purged;
+import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProcessedMessageCleanup implements CleanupTask {
 
-    private final ForgettableMessages messages;
+    private final ProcessedMessagePurge messages;
     private final ConsumerRetentions retentions;
     private final @Nullable Duration orphansAfter;
 
     /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public ProcessedMessageCleanup(
-            ForgettableMessages messages, ConsumerRetentions retentions, @Nullable Duration orphansAfter) {
+            ProcessedMessagePurge messages, ConsumerRetentions retentions, @Nullable Duration orphansAfter) {
         this.messages = messages;
         this.retentions = retentions;
         this.orphansAfter = orphansAfter;
@@ -56,14 +56,14 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     @FunctionalInterface
     private interface Forgetting {
 
-        Forgotten forget(Instant from, int limit);
+        Purged forget(Instant from, int limit);
     }
 
     /** Goes on where the last batch ended. */
     private static final class Drain implements Backlog {
 
         private final Forgetting forgetting;
-        private Instant from = ForgettableMessages.BEGINNING;
+        private Instant from = ProcessedMessagePurge.BEGINNING;
 
         Drain(Forgetting forgetting) {
             this.forgetting = forgetting;
@@ -71,7 +71,7 @@ public final class ProcessedMessageCleanup implements CleanupTask {
 
         @Override
         public int remove(int limit) {
-            Forgotten forgotten = this.forgetting.forget(this.from, limit);
+            Purged forgotten = this.forgetting.forget(this.from, limit);
             this.from = forgotten.upTo();
             return forgotten.rows();
         }

@@ -1,6 +1,9 @@
 package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.StatementTrial;
+import dev.idempotency.database.Tables;
 import java.sql.Savepoint;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;

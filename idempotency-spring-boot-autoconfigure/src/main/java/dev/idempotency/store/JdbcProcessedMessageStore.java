@@ -1,9 +1,16 @@
 package dev.idempotency.store;
 
+import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.ClaimStatement;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.Seconds;
+import dev.idempotency.database.ShortTransaction;
+import dev.idempotency.database.StatementTrial;
+import dev.idempotency.database.Tables;
 import dev.idempotency.observe.StoreStatistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,5 +1,6 @@
 package dev.idempotency.store;
 
+import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import java.util.List;

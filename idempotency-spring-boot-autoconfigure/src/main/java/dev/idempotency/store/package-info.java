@@ -1,4 +1,4 @@
-/** The claim: which messages have been processed, kept in one table, with one dialect per database. */
+/** Claims: the SPI of the store, and the store that keeps them with JDBC. */
 @NullMarked
 package dev.idempotency.store;
 

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Dialects;
-import dev.idempotency.store.ForgettableMessages;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.SchemaMode;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.Tables;
+import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -25,7 +25,7 @@ class H2ModesInboxIT {
     void theInboxIsWrittenReadAndCleanedInEveryModeOfH2(String mode) {
         try (HikariDataSource dataSource = new HikariDataSource()) {
             dataSource.setJdbcUrl("jdbc:h2:mem:inbox-" + mode + ";MODE=" + mode);
-            Dialect dialect = Dialects.of(dataSource);
+            Dialect dialect = DialectResolver.of(dataSource);
             Tables tables = new Tables(null);
             new Schema(dataSource, dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
             InboxDatabase database = new InboxDatabase(dataSource, dialect, tables);
@@ -45,8 +45,8 @@ class H2ModesInboxIT {
                             .forget(List.of("consumer"), InboxStatus.PROCESSED, Duration.ofDays(-1), Instant.EPOCH, 10)
                             .rows())
                     .isOne();
-            assertThat(new ForgettableMessages(dataSource, dialect, tables)
-                            .forgetExpired("consumer", Duration.ofDays(1), ForgettableMessages.BEGINNING, 10)
+            assertThat(new ProcessedMessagePurge(dataSource, dialect, tables)
+                            .forgetExpired("consumer", Duration.ofDays(1), ProcessedMessagePurge.BEGINNING, 10)
                             .rows())
                     .isZero();
         }

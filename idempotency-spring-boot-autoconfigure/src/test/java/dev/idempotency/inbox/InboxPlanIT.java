@@ -2,11 +2,11 @@ package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Dialects;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.SchemaMode;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -32,7 +32,7 @@ class InboxPlanIT {
     private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
     private final TransactionTemplate transaction =
             new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-    private final Dialect dialect = Dialects.of(this.dataSource);
+    private final Dialect dialect = DialectResolver.of(this.dataSource);
     private final Tables tables = new Tables(null);
 
     @BeforeAll

@@ -3,6 +3,7 @@ package dev.idempotency.inbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.idempotency.Claim;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
@@ -10,7 +11,6 @@ import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.store.Claim;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -2,10 +2,10 @@ package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.store.Dialects;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.SchemaMode;
-import dev.idempotency.store.Tables;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
@@ -30,7 +30,7 @@ class DocumentedCleanupIT {
     void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, Dialects.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
             String command = scheduledCommand(jdbc, documentedSql("idempotency-cleanup"));
@@ -54,7 +54,7 @@ class DocumentedCleanupIT {
     void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, Dialects.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             String insert = """
                     insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,

@@ -2,13 +2,13 @@ package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.Tables;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.store.Dialect;
-import dev.idempotency.store.Dialects;
-import dev.idempotency.store.ForgettableMessages;
-import dev.idempotency.store.Schema;
-import dev.idempotency.store.SchemaMode;
-import dev.idempotency.store.Tables;
+import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -33,7 +33,7 @@ class SharedCleanupIT {
     void instancesShareTheWorkAndDoNoneOfItTwice() {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            Dialect dialect = Dialects.of(dataSource);
+            Dialect dialect = DialectResolver.of(dataSource);
             new Schema(dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             jdbc.update("""
@@ -65,7 +65,7 @@ class SharedCleanupIT {
                     consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)));
         }
         CleanupTask task = new ProcessedMessageCleanup(
-                new ForgettableMessages(dataSource, dialect, TABLES), retentions, Duration.ofDays(30));
+                new ProcessedMessagePurge(dataSource, dialect, TABLES), retentions, Duration.ofDays(30));
         return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
     }
 

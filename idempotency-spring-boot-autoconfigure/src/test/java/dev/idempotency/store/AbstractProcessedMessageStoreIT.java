@@ -5,10 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.MigrationHistory;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.SchemaScript;
+import dev.idempotency.database.Seconds;
+import dev.idempotency.database.Tables;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -66,7 +75,7 @@ abstract class AbstractProcessedMessageStoreIT {
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         this.threads = Executors.newCachedThreadPool();
-        Dialect dialect = Dialects.of(this.dataSource);
+        Dialect dialect = DialectResolver.of(this.dataSource);
         Tables tables = new Tables(null);
         new Schema(this.dataSource, dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
         new Schema(this.dataSource, dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
@@ -76,7 +85,7 @@ abstract class AbstractProcessedMessageStoreIT {
 
     @Test
     void aCompleteHistoryIsReadWithoutFlyway() {
-        Dialect dialect = Dialects.of(this.dataSource);
+        Dialect dialect = DialectResolver.of(this.dataSource);
         MigrationHistory history = new MigrationHistory(this.dataSource, dialect, new Tables(null));
         assertThat(history.isComplete()).isTrue();
         String forgetLatest = "delete from %1$s%2$s%1$s where %1$sscript%1$s = ?"
@@ -211,7 +220,7 @@ abstract class AbstractProcessedMessageStoreIT {
             manual.setJdbcUrl(this.dataSource.getJdbcUrl());
             manual.setAutoCommit(false);
             JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(
-                    manual, Dialects.of(manual), new Tables(null), Duration.ofSeconds(30));
+                    manual, DialectResolver.of(manual), new Tables(null), Duration.ofSeconds(30));
             assertThat(other.forget(id)).isTrue();
             assertThat(this.store.find(List.of(id))).isEmpty();
         }
@@ -222,7 +231,7 @@ abstract class AbstractProcessedMessageStoreIT {
         claim("old", "new");
         this.jdbc.update(
                 "update idempotency_processed set processed_at = %s where message_id = 'old'"
-                        .formatted(Dialects.of(this.dataSource).timeOfSeconds()),
+                        .formatted(DialectResolver.of(this.dataSource).timeOfSeconds()),
                 Seconds.of(Instant.now().minus(Duration.ofHours(3))));
         Map<String, Duration> ages =
                 this.store.statistics(List.of("consumer", "nobody")).oldestAges();
@@ -351,7 +360,7 @@ abstract class AbstractProcessedMessageStoreIT {
     @Test
     void aWaitThatTakesTooLongEndsWithAClaimTimeoutAndNothingWritten() throws Exception {
         ProcessedMessageStore impatient = new JdbcProcessedMessageStore(
-                this.dataSource, Dialects.of(this.dataSource), new Tables(null), Duration.ofSeconds(1));
+                this.dataSource, DialectResolver.of(this.dataSource), new Tables(null), Duration.ofSeconds(1));
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch mayEnd = new CountDownLatch(1);
         Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {

@@ -1,7 +1,7 @@
 package dev.idempotency.benchmarks.interceptor;
 
+import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
-import dev.idempotency.store.Claim;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Collection;

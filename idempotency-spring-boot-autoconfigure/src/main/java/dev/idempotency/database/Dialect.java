@@ -1,0 +1,118 @@
+package dev.idempotency.database;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one database claims messages, and forgets them.
+ *
+ * <p>Define a bean of this type to use a database that is not known here.
+ */
+public interface Dialect {
+
+    /** Folder of the migrations under {@code dev/idempotency/schema}, such as {@code postgresql}. */
+    String vendor();
+
+    /** The character that quotes an identifier. */
+    String identifierQuote();
+
+    /** The statement that claims messages in the table with this name, which is safe to be put into SQL. */
+    ClaimStatement claimIn(String table);
+
+    /**
+     * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
+     * databases end a transaction by themselves after some errors, whether or not somebody catches them.
+     *
+     * @return {@code null} if the driver does not know, so that the database is to be asked
+     */
+    default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
+        return null;
+    }
+
+    /**
+     * Whether the database has given up the connection's transaction after an error, as far as the driver knows; unlike
+     * {@link #isTransactionIntact} it is asked where nothing may have been done in that transaction at all.
+     *
+     * @return {@code null} if the driver does not know
+     */
+    default @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
+        return null;
+    }
+
+    /**
+     * The statement that deletes messages processed longer than the request's age before their consumer's last one.
+     * A last one in the future, by a clock that was wrong once, counts as being of now.
+     *
+     * <p>A consumer that comes back after a pause longer than the age, during which it may have been down, has forgotten
+     * nothing: while that much time before its last message leads into the pause, it is counted from the last message
+     * before the pause instead. Up to {@link PurgeRequest#PAUSES} pauses in a row are passed over in this way, so that a
+     * consumer whose messages are always that far apart does not keep them for ever.
+     */
+    PurgeStatement forgetExpiredIn(String table);
+
+    /**
+     * The statement that deletes messages of a consumer whose last one was processed longer than the request's age ago,
+     * and nothing of one that has processed any since.
+     */
+    PurgeStatement forgetAbandonedIn(String table);
+
+    /**
+     * The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if
+     * there is none.
+     */
+    default @Nullable String rowEstimateOf(Tables tables) {
+        return null;
+    }
+
+    /**
+     * The statement that puts a message that has been processed into the inbox table, or completes it there.
+     *
+     * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
+     * and why the payload is omitted. Only the first two count for a message that is there already.
+     */
+    String inboxCompletionIn(String table);
+
+    /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
+    default String now() {
+        return "current_timestamp";
+    }
+
+    /**
+     * The expression for a time of the tables as seconds since the epoch, with their fractions: so it is read as the
+     * instant that it is, whatever the time zones of session and JVM.
+     */
+    default String secondsOf(String time) {
+        return "extract(epoch from " + time + ")";
+    }
+
+    /** The expression for the present as {@link #secondsOf} gives a time. */
+    default String secondsOfNow() {
+        return secondsOf(now());
+    }
+
+    /**
+     * The expression for a time that is given by its one parameter: seconds since the epoch, with their fractions. Fit to
+     * be compared with the times of the tables through their index.
+     */
+    default String timeOfSeconds() {
+        return "timestamp with time zone '1970-01-01 00:00:00+00:00' + cast(? as decimal(20, 6)) * interval '1' second";
+    }
+
+    /**
+     * How far apart two times may be that the database takes for each other when it compares one of its tables with
+     * {@link #timeOfSeconds}, as it compares local times and clocks are set back; {@link #secondsOf} tells them apart.
+     */
+    default Duration timeAmbiguity() {
+        return Duration.ZERO;
+    }
+
+    /** The end of a query that leaves so many rows out and returns so many of the next. */
+    default String rows(long offset, long limit) {
+        return "limit " + limit + " offset " + offset;
+    }
+
+    /** Whether the exception says that a claim waited for too long. */
+    boolean isTimeout(SQLException ex);
+}

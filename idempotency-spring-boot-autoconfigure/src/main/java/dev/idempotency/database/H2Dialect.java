@@ -1,0 +1,100 @@
+package dev.idempotency.database;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+/**
+ * H2, in any of its modes: a duplicate key undoes one statement and leaves the transaction as it was, so the plain
+ * insert is the claim.
+ */
+final class H2Dialect implements Dialect {
+
+    private static final String CLAIM = """
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
+            values (?, ?, ?, ?, ?)
+            """;
+
+    private static final String ROW_ESTIMATE = """
+            select row_count_estimate
+            from information_schema.tables
+            where lower(table_name) = '%s' and table_schema = %s
+            """;
+
+    private static final String INBOX_COMPLETION = """
+            merge into %s as inbox
+            using (values (cast(? as varchar), cast(? as varchar))) as message (consumer_id, message_id)
+            on inbox.consumer_id = message.consumer_id and inbox.message_id = message.message_id
+            when matched then update
+            set status = 'processed', attempts = inbox.attempts + 1, processed_at = current_timestamp,
+                updated_at = current_timestamp
+            when not matched then insert (
+                consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
+                record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at
+            )
+            values (message.consumer_id, message.message_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1,
+                current_timestamp)
+            """;
+
+    /** Not all modes know {@code limit}. */
+    private static final String LIMIT = "fetch first ? rows only";
+
+    private static final String DUPLICATE_KEY = "23505";
+    private static final int LOCK_TIMEOUT = 50200;
+    private static final int STATEMENT_WAS_CANCELED = 57014;
+
+    @Override
+    public String vendor() {
+        return "h2";
+    }
+
+    @Override
+    public String identifierQuote() {
+        return "\"";
+    }
+
+    @Override
+    public ClaimStatement claimIn(String table) {
+        return new SingleRowClaims(CLAIM.formatted(table), H2Dialect::insert);
+    }
+
+    private static boolean insert(PreparedStatement statement) throws SQLException {
+        try {
+            return statement.executeUpdate() == 1;
+        } catch (SQLException ex) {
+            if (DUPLICATE_KEY.equals(ex.getSQLState())) {
+                return false;
+            }
+            throw ex;
+        }
+    }
+
+    @Override
+    public PurgeStatement forgetExpiredIn(String table) {
+        return new SelectThenDelete(table, this, PurgeCutoff.ofExpired(table, this), LIMIT);
+    }
+
+    @Override
+    public PurgeStatement forgetAbandonedIn(String table) {
+        return new SelectThenDelete(table, this, PurgeCutoff.ofAbandoned(table, this), LIMIT);
+    }
+
+    @Override
+    public String rowEstimateOf(Tables tables) {
+        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("current_schema"));
+    }
+
+    @Override
+    public String inboxCompletionIn(String table) {
+        return INBOX_COMPLETION.formatted(table);
+    }
+
+    @Override
+    public String rows(long offset, long limit) {
+        return "offset " + offset + " rows fetch next " + limit + " rows only";
+    }
+
+    @Override
+    public boolean isTimeout(SQLException ex) {
+        return ex.getErrorCode() == LOCK_TIMEOUT || ex.getErrorCode() == STATEMENT_WAS_CANCELED;
+    }
+}

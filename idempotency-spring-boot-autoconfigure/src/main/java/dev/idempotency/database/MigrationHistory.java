@@ -1,0 +1,88 @@
+package dev.idempotency.database;
+
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What Flyway has written down of the scripts that have run, read without Flyway, which takes a while to start. */
+public final class MigrationHistory {
+
+    public static final String TABLE = "idempotency_schema_history";
+
+    private static final String ENTRIES = "select %1$sversion%1$s, %1$stype%1$s, %1$ssuccess%1$s from %2$s";
+
+    private final JdbcTemplate jdbc;
+    private final ShortTransaction transaction;
+    private final String entries;
+
+    public MigrationHistory(DataSource dataSource, Dialect dialect, Tables tables) {
+        this.jdbc = new JdbcTemplate(dataSource);
+        this.transaction = new ShortTransaction(dataSource);
+        String quote = dialect.identifierQuote();
+        this.entries = ENTRIES.formatted(quote, tables.qualified(quote + TABLE + quote, dialect));
+    }
+
+    boolean exists() {
+        return read() != null;
+    }
+
+    /**
+     * Whether all scripts are known to have run, by Flyway or before it. Their names and contents differ between
+     * releases. That is not known to a user who may not read it, while another one migrates.
+     */
+    public boolean isComplete() {
+        List<Entry> entries;
+        try {
+            entries = read();
+        } catch (SchemaDeniedException ex) {
+            return false;
+        }
+        return entries != null
+                && SchemaScript.ALL.stream()
+                        .allMatch(script -> entries.stream().anyMatch(entry -> entry.covers(script.version())));
+    }
+
+    /** Whether a script stopped half-way. */
+    boolean isBroken() {
+        List<Entry> entries = read();
+        return entries != null
+                && SchemaScript.ALL.stream()
+                        .anyMatch(script -> entries.stream().anyMatch(entry -> entry.broke(script.version())));
+    }
+
+    /** What is in the history, or {@code null} if there is none. */
+    private @Nullable List<Entry> read() {
+        try {
+            return this.transaction.call(() -> this.jdbc.query(
+                    this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
+        } catch (DataAccessException ex) {
+            SchemaDeniedException.throwIfDenied(ex);
+            if (ex instanceof BadSqlGrammarException) {
+                return null;
+            }
+            throw ex;
+        }
+    }
+
+    private record Entry(@Nullable String version, String type, boolean success) {
+
+        boolean covers(int script) {
+            return this.success && (is(script) || isBaselineFrom(script));
+        }
+
+        boolean broke(int script) {
+            return !this.success && is(script);
+        }
+
+        private boolean is(int script) {
+            return Integer.toString(script).equals(this.version);
+        }
+
+        private boolean isBaselineFrom(int script) {
+            return this.type.equals("BASELINE") && this.version != null && Integer.parseInt(this.version) >= script;
+        }
+    }
+}

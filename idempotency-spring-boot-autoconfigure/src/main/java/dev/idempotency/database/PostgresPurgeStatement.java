@@ -1,0 +1,80 @@
+package dev.idempotency.database;
+
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/** PostgreSQL: finds, locks and deletes in one statement. */
+public final class PostgresPurgeStatement implements PurgeStatement {
+
+    // The rows' places are found through the index and locked; going there is all that remains to be done. What is
+    // asked once more of the rows found there matters if somebody has partitioned the table, where a place is unique
+    // in one partition only. The concatenation keeps the planner from going through the index again, as it would for a
+    // consumer that its statistics do not know, and from comparing every row with every place.
+    private static final String FORGET = """
+            with recursive %2$s, forgotten as (
+                delete from %1$s
+                where ctid = any (array(
+                    select ctid
+                    from %1$s
+                    where consumer_id = ? and processed_at >= to_timestamp(?)
+                        and processed_at < (select instant from cutoff)
+                    order by processed_at
+                    limit ?
+                    for update skip locked
+                ))
+                and consumer_id || '' = ? and processed_at < (select instant from cutoff)
+                returning processed_at
+            )
+            select count(*), extract(epoch from max(processed_at)) from forgotten
+            """;
+
+    /**
+     * For this transaction alone. The planner does not know how many rows stand before the cutoff, takes them for few, and
+     * would gather and sort all of them, where the index has the oldest ones in order.
+     */
+    public static final String IN_ORDER_OF_THE_INDEX = "set local enable_bitmapscan = off";
+
+    private final String sql;
+
+    /**
+     * {@code cutoff} is the query with that name for an instant. It has three parameters: the consumer, the age in seconds
+     * and where to begin.
+     */
+    PostgresPurgeStatement(String table, String cutoff) {
+        this.sql = FORGET.formatted(table, cutoff);
+    }
+
+    public String sql() {
+        return this.sql;
+    }
+
+    @Override
+    public Purged execute(Connection connection, PurgeRequest request, int timeoutSeconds) throws SQLException {
+        try (Statement planner = connection.createStatement()) {
+            planner.execute(IN_ORDER_OF_THE_INDEX);
+        }
+        try (PreparedStatement statement = connection.prepareStatement(this.sql)) {
+            statement.setQueryTimeout(timeoutSeconds);
+            bind(statement, request);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                BigDecimal upTo = row.getBigDecimal(2);
+                return new Purged(row.getInt(1), (upTo != null) ? Seconds.toInstant(upTo) : request.from());
+            }
+        }
+    }
+
+    public static void bind(PreparedStatement statement, PurgeRequest request) throws SQLException {
+        statement.setString(1, request.consumer());
+        statement.setLong(2, request.age().toSeconds());
+        statement.setBigDecimal(3, Seconds.of(request.from()));
+        statement.setString(4, request.consumer());
+        statement.setBigDecimal(5, Seconds.of(request.from()));
+        statement.setInt(6, request.limit());
+        statement.setString(7, request.consumer());
+    }
+}

@@ -1,0 +1,38 @@
+package dev.idempotency.database;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What PostgreSQL's driver knows of a transaction without asking the server. It takes a commit for successful though the
+ * server, after an error, has answered with a rollback.
+ */
+final class PostgresTransactionState {
+
+    private static final boolean DRIVER_PRESENT =
+            ClassUtils.isPresent("org.postgresql.core.BaseConnection", PostgresTransactionState.class.getClassLoader());
+
+    private PostgresTransactionState() {}
+
+    /** Whether the transaction can be committed, or {@code null} if the driver is another one. */
+    static @Nullable Boolean isOpen(Connection connection) throws SQLException {
+        return isKnown(connection) ? stateOf(connection) == TransactionState.OPEN : null;
+    }
+
+    /** Whether the transaction has failed, so that all the server would do is roll it back, or {@code null} likewise. */
+    static @Nullable Boolean isAborted(Connection connection) throws SQLException {
+        return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
+    }
+
+    private static boolean isKnown(Connection connection) throws SQLException {
+        return DRIVER_PRESENT && connection.isWrapperFor(BaseConnection.class);
+    }
+
+    private static TransactionState stateOf(Connection connection) throws SQLException {
+        return connection.unwrap(BaseConnection.class).getTransactionState();
+    }
+}

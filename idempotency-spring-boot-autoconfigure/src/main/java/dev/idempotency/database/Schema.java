@@ -1,0 +1,189 @@
+package dev.idempotency.database;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.ClassUtils;
+
+/** Sees to it at start-up that the tables are there, in the way that {@code idempotency.schema.mode} says. */
+public final class Schema implements InitializingBean {
+
+    private static final Logger logger = LoggerFactory.getLogger(Schema.class);
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final Tables tables;
+    private final SchemaMode mode;
+    private final StatementTrial trial;
+    private volatile boolean usedByCleanup;
+    private volatile boolean usedByInbox;
+    private final Supplier<@Nullable DataSource> flywayDataSource;
+
+    public Schema(DataSource dataSource, Dialect dialect, Tables tables, SchemaMode mode) {
+        this(dataSource, dialect, tables, mode, () -> null);
+    }
+
+    /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
+    public Schema(
+            DataSource dataSource,
+            Dialect dialect,
+            Tables tables,
+            SchemaMode mode,
+            Supplier<@Nullable DataSource> flywayDataSource) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+        this.tables = tables;
+        this.mode = mode;
+        this.trial = new StatementTrial(dataSource, dialect, tables);
+        this.flywayDataSource = flywayDataSource;
+    }
+
+    @Override
+    public void afterPropertiesSet() {
+        switch (this.mode) {
+            case MIGRATE -> migrate();
+            case VALIDATE -> validate();
+            case NONE -> {}
+        }
+    }
+
+    private void migrate() {
+        if (!ClassUtils.isPresent("org.flywaydb.core.Flyway", getClass().getClassLoader())) {
+            throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
+                    + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
+        }
+        if (new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
+            return;
+        }
+        DataSource flyways = this.flywayDataSource.get();
+        if (flyways == null || flyways == this.dataSource || !migrateAsOther(flyways)) {
+            new FlywayMigration(this.dataSource, this.dialect, this.tables).run();
+        }
+    }
+
+    /** Whether the application's Flyway is one of the same database, so that its user could migrate. */
+    private boolean migrateAsOther(DataSource other) {
+        Place here = Place.of(this.dataSource);
+        Place there = Place.of(other);
+        if (!there.isInDatabaseOf(here)) {
+            return false;
+        }
+        // Made where the application's own connections look for them.
+        boolean elsewhere = this.tables.schema() == null && !Objects.equals(here.schema(), there.schema());
+        new FlywayMigration(other, this.dialect, elsewhere ? new Tables(here.schema()) : this.tables).run();
+        try {
+            validate();
+        } catch (RuntimeException ex) {
+            throw new IllegalStateException(
+                    ("The tables of idempotency-spring-boot have been migrated by the user of the application's Flyway, '%s',"
+                                    + " but user '%s' of the application's DataSource does not find them or may not read them."
+                                    + " Grant it select, insert, update and delete on them; and see that both connect to the same"
+                                    + " database (spring.flyway.url, spring.datasource.url).")
+                            .formatted(there.user(), here.user()),
+                    ex);
+        }
+        return true;
+    }
+
+    private void validate() {
+        List<SchemaScript> missing = missingScripts();
+        if (!missing.isEmpty()) {
+            String sql = missing.stream()
+                    .map(script -> "-- " + script.file() + "\n" + script.sql(this.dialect))
+                    .collect(Collectors.joining("\n\n"));
+            String where = (this.tables.schema() != null) ? " in schema " + this.tables.schema() : "";
+            throw new IllegalStateException(
+                    "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
+                            .formatted(where, sql));
+        }
+        refuseWhatIsDenied();
+    }
+
+    /** Says that old rows are removed by this application, which its database's user must be allowed to do. */
+    public void useForCleanup() {
+        this.usedByCleanup = true;
+        if (this.mode == SchemaMode.VALIDATE) {
+            refuseWhatIsDenied();
+        }
+    }
+
+    /** Says that a listener of this application has an inbox, which its database's user must be allowed to write. */
+    public void useForInbox() {
+        if (!this.usedByInbox) {
+            this.usedByInbox = true;
+            if (this.mode == SchemaMode.VALIDATE) {
+                refuseWhatIsDenied();
+            }
+        }
+    }
+
+    /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
+    public void tryOut() {
+        this.trial.all(this.usedByCleanup, this.usedByInbox);
+    }
+
+    /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
+    private void refuseWhatIsDenied() {
+        try {
+            tryOut();
+        } catch (DataAccessException ex) {
+            if (StatementTrial.denial(ex) != null || ex instanceof BadSqlGrammarException) {
+                throw denied(ex);
+            }
+            logger.warn("What the library does with its tables could not be tried; consumers wait until it can", ex);
+        }
+    }
+
+    private IllegalStateException denied(DataAccessException failure) {
+        String denial = StatementTrial.denial(failure);
+        String tables = this.tables.processed(this.dialect)
+                + (this.usedByInbox ? " and on " + this.tables.inbox(this.dialect) : "");
+        return new IllegalStateException(
+                ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
+                                + " select, insert%s%s on %s.")
+                        .formatted(
+                                (denial != null) ? denial : failure.getMessage(),
+                                (this.usedByCleanup || this.usedByInbox) ? ", update" : "",
+                                this.usedByCleanup ? ", delete" : "",
+                                tables),
+                failure);
+    }
+
+    /** Names of the scripts that the database lacks; none when it is at the expected version. */
+    public List<String> missing() {
+        return missingScripts().stream().map(SchemaScript::file).toList();
+    }
+
+    /** The scripts that have not been run on the database; none when all is well. */
+    private List<SchemaScript> missingScripts() {
+        JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+        jdbc.setQueryTimeout(StatementTrial.TIMEOUT_SECONDS);
+        return SchemaScript.ALL.stream()
+                .filter(script -> !succeeds(jdbc, script.probe(this.tables, this.dialect)))
+                .toList();
+    }
+
+    private boolean succeeds(JdbcTemplate jdbc, String query) {
+        try {
+            SchemaScript.tryOut(query, jdbc);
+            return true;
+        } catch (DataAccessException ex) {
+            if (StatementTrial.denial(ex) != null) {
+                throw denied(ex);
+            }
+            if (ex instanceof BadSqlGrammarException) {
+                return false;
+            }
+            throw ex;
+        }
+    }
+}

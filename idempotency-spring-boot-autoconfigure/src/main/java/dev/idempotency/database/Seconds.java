@@ -1,0 +1,29 @@
+package dev.idempotency.database;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+/**
+ * Instants as they go to and come from the database: as seconds since the epoch with six digits after the point, which no
+ * time zone changes.
+ */
+public final class Seconds {
+
+    private static final int MICROS = 6;
+    private static final long NANOS_PER_MICRO = 1_000;
+
+    private Seconds() {}
+
+    /** The instant as the parameter of {@link Dialect#timeOfSeconds()}. */
+    public static BigDecimal of(Instant instant) {
+        return BigDecimal.valueOf(instant.getEpochSecond())
+                .add(BigDecimal.valueOf(instant.getNano() / NANOS_PER_MICRO, MICROS));
+    }
+
+    /** The instant that {@link Dialect#secondsOf} gives. */
+    public static Instant toInstant(BigDecimal seconds) {
+        long micros = seconds.movePointRight(MICROS).longValue();
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    }
+}

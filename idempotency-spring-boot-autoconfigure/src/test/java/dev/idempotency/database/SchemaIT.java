@@ -1,0 +1,406 @@
+package dev.idempotency.database;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.idempotency.Claim;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.ForgetfulStore;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+class SchemaIT {
+
+    private TestDatabase database;
+    private JdbcTemplate jdbc;
+    private String name;
+
+    @BeforeEach
+    void createDatabase() {
+        this.database = TestPostgres.createDatabase();
+        this.jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
+        this.name = this.jdbc.queryForObject("select current_database()", String.class);
+    }
+
+    @AfterEach
+    void dropDatabase() {
+        List<String> roles = this.jdbc.queryForList(
+                "select rolname from pg_roles where rolname like ?", String.class, this.name + "\\_%");
+        roles.forEach(role -> this.jdbc.execute("drop owned by " + role + " cascade; drop role " + role));
+        this.database.close();
+    }
+
+    private List<String> tables() {
+        return this.jdbc.queryForList(
+                "select schemaname || '.' || tablename from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
+                String.class);
+    }
+
+    private void assertThatClaimsWork(TestApplication app) {
+        Claim claim = new Claim(new MessageId("consumer", "1"), new RecordCoordinates("topic", 0, 0));
+        Set<MessageId> claimed = new TransactionTemplate(app.bean(PlatformTransactionManager.class))
+                .execute(status -> app.bean(ProcessedMessageStore.class).claim(List.of(claim)));
+        assertThat(claimed).hasSize(1);
+    }
+
+    @Test
+    void anEmptyDatabaseIsMigratedOnceAndStartsAgain() {
+        for (int i = 0; i < 2; i++) {
+            TestApplication.start(this.database, List.of()).close();
+        }
+        assertThat(tables())
+                .containsExactlyInAnyOrder(
+                        "public.idempotency_processed",
+                        "public.idempotency_inbox",
+                        "public.idempotency_schema_history");
+    }
+
+    @Test
+    void aScriptThatIsNotInTheHistoryRunsAtTheNextStart() {
+        TestApplication.start(this.database, List.of()).close();
+        this.jdbc.execute("drop table idempotency_inbox cascade");
+        this.jdbc.execute("drop function idempotency_text, idempotency_json");
+        this.jdbc.execute("delete from idempotency_schema_history where version = '2'");
+        TestApplication.start(this.database, List.of()).close();
+        assertThat(tables()).contains("public.idempotency_inbox");
+    }
+
+    @Test
+    void aFullSchemaWithoutAnyHistoryIsMigratedToo() {
+        this.jdbc.execute("create table application_table (id integer)");
+        try (TestApplication app = TestApplication.start(this.database, List.of())) {
+            assertThatClaimsWork(app);
+        }
+    }
+
+    @Test
+    void theApplicationsFlywayWithItsOwnFirstVersionRunsBeforeAndIsNotTouched() {
+        List<String> properties =
+                List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:db/app-flyway");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThat(app.context().getBeansOfType(Flyway.class)).hasSize(1);
+            assertThatClaimsWork(app);
+        }
+        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
+                .containsExactly("V1__application.sql");
+        assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
+        TestApplication.start(this.database, properties).close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"classpath:db", "classpath:db,classpath:dev"})
+    void theApplicationsFlywayMayLookEverywhereWithoutFindingOurScripts(String locations) {
+        for (String enabled : List.of("false", "true")) {
+            TestApplication.start(
+                            this.database,
+                            List.of(
+                                    "spring.flyway.enabled=true",
+                                    "spring.flyway.locations=" + locations,
+                                    "idempotency.enabled=" + enabled))
+                    .close();
+        }
+        assertThat(this.jdbc.queryForList("select script from flyway_schema_history", String.class))
+                .containsExactly("app-flyway/V1__application.sql");
+    }
+
+    /** Roles of which one may create tables and the other may use them; the names are the database's own. */
+    private void createRoles(String grants) {
+        this.jdbc.execute("""
+                create role %1$s_owner login password 'owner';
+                create role %1$s_app login password 'app';
+                revoke create on schema public from public;
+                grant create, usage on schema public to %1$s_owner;
+                """.formatted(this.name) + grants.formatted(this.name));
+    }
+
+    private List<String> asApplication(String... properties) {
+        return Stream.concat(
+                        Stream.of(
+                                "spring.datasource.url="
+                                        + this.database.jdbcUrl().replaceFirst("\\?.*", ""),
+                                "spring.datasource.username=" + this.name + "_app",
+                                "spring.datasource.password=app",
+                                "spring.flyway.enabled=true",
+                                "spring.flyway.locations=classpath:db/app-flyway"),
+                        Stream.of(properties))
+                .toList();
+    }
+
+    private static final String GRANTS =
+            "alter default privileges for role %1$s_owner grant select, insert, update, delete on tables to %1$s_app";
+
+    @Test
+    void theUserOfTheApplicationsFlywayMigrates() {
+        createRoles(GRANTS);
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        for (int i = 0; i < 2; i++) {
+            try (TestApplication app = TestApplication.start(this.database, properties)) {
+                this.jdbc.update("truncate idempotency_processed");
+                assertThatClaimsWork(app);
+            }
+        }
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void theUrlOfTheApplicationsFlywayIsUsed() {
+        createRoles(GRANTS);
+        String url = this.database.jdbcUrl().replaceFirst("\\?.*", "");
+        List<String> properties = asApplication(
+                "spring.flyway.url=" + url,
+                "spring.flyway.user=" + this.name + "_owner",
+                "spring.flyway.password=owner");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void theDataSourceOfTheApplicationsFlywayIsUsedAndItsTablesAreWhereTheApplicationLooks() {
+        createRoles(GRANTS + "; create schema %1$s_app; grant all on schema %1$s_app to %1$s_owner, %1$s_app");
+        try (TestApplication app = TestApplication.start(this.database, asApplication(), OwnersDataSource.class)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).contains(this.name + "_app.idempotency_processed");
+        assertThat(tableOwner()).isEqualTo(this.name + "_owner");
+    }
+
+    @Test
+    void tablesThatTheApplicationsUserMayNotUseAreToldWithBothUsers() {
+        createRoles("");
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(this.database, properties).close());
+        assertThat(failure)
+                .hasStackTraceContaining("'" + this.name + "_owner'")
+                .hasStackTraceContaining("'" + this.name + "_app'")
+                .hasStackTraceContaining("Grant");
+    }
+
+    @Test
+    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<String> properties = List.of(
+                    "spring.flyway.enabled=true",
+                    "spring.flyway.locations=classpath:db/app-flyway",
+                    "spring.flyway.url=" + other.jdbcUrl());
+            try (TestApplication app = TestApplication.start(this.database, properties)) {
+                assertThatClaimsWork(app);
+            }
+            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
+                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
+                    .contains("application_table", "flyway_schema_history")
+                    .doesNotContain(Tables.PROCESSED, Tables.INBOX, MigrationHistory.TABLE);
+        }
+    }
+
+    @Test
+    void anApplicationThatAddsItsFlywayLaterBeginsWithABaseline() {
+        List<String> flyway = List.of("spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
+        TestApplication.start(this.database, List.of()).close();
+        assertThatException()
+                .isThrownBy(() -> TestApplication.start(this.database, flyway).close())
+                .withStackTraceContaining("non-empty schema");
+        List<String> baseline = Stream.concat(
+                        flyway.stream(),
+                        Stream.of("spring.flyway.baseline-on-migrate=true", "spring.flyway.baseline-version=0"))
+                .toList();
+        TestApplication.start(this.database, baseline).close();
+        assertThat(tables()).contains("public.late_table");
+    }
+
+    @Test
+    void inASchemaOfTheirOwnTheTablesLeaveThatOfAFlywayThatIsAddedLaterEmpty() {
+        List<String> apart = List.of("idempotency.schema.name=idem");
+        TestApplication.start(this.database, apart).close();
+        List<String> flyway =
+                List.of(apart.get(0), "spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
+        TestApplication.start(this.database, flyway).close();
+        assertThat(tables()).contains("public.late_table", "idem.idempotency_processed");
+    }
+
+    @Test
+    void aHistoryThatTheUserMayNotReadIsNotTakenForNone() {
+        TestApplication.start(this.database, List.of()).close();
+        String role = this.name + "_reader";
+        this.jdbc.execute("create role " + role + " login password 'reader'");
+        this.jdbc.execute("grant all on schema public to " + role);
+        DataSource readers = new DriverManagerDataSource(
+                this.database.jdbcUrl().replaceAll("(user|password)=[^&]*&?", ""), role, "reader");
+        Schema schema = new Schema(readers, DialectResolver.of(readers), new Tables(null), SchemaMode.MIGRATE);
+        assertThatIllegalStateException()
+                .isThrownBy(schema::afterPropertiesSet)
+                .withMessageContaining("permission denied for table idempotency_schema_history")
+                .withMessageContaining("spring.flyway.user");
+        this.jdbc.execute("grant select on idempotency_schema_history to " + role);
+        schema.afterPropertiesSet();
+        this.jdbc.execute("delete from idempotency_schema_history");
+        assertThatIllegalStateException()
+                .isThrownBy(schema::afterPropertiesSet)
+                .withMessageContaining("permission denied for table idempotency_processed");
+    }
+
+    private String tableOwner() {
+        return this.jdbc.queryForObject(
+                "select tableowner from pg_tables where tablename = 'idempotency_processed'", String.class);
+    }
+
+    @Test
+    void theApplicationsLiquibaseRunsBefore() {
+        List<String> properties = List.of(
+                "spring.liquibase.enabled=true",
+                "spring.liquibase.change-log=classpath:db/app-liquibase/changelog.sql");
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).contains("public.idempotency_processed", "public.application_table");
+    }
+
+    @Test
+    void theTablesCanHaveASchemaOfTheirOwn() {
+        try (TestApplication app = TestApplication.start(this.database, List.of("idempotency.schema.name=Idem_1"))) {
+            assertThatClaimsWork(app);
+            assertThat(app.bean(ProcessedMessageStore.class).find(List.of(new MessageId("consumer", "1"))))
+                    .hasSize(1);
+            this.jdbc.update("""
+                    insert into "Idem_1".idempotency_inbox (consumer_id, message_id, status, record_topic,
+                        record_partition, record_offset, record_headers, payload, attempts)
+                    values ('consumer', '1', 'failed', 'topic', 0, 0, '', '{"amount": 12}', 1)
+                    """);
+            assertThat(app.bean(Inbox.class).find(InboxQuery.ALL).entries()).hasSize(1);
+            assertThat(this.jdbc.queryForObject(
+                            "select payload_json ->> 'amount' from \"Idem_1\".idempotency_inbox_readable",
+                            String.class))
+                    .isEqualTo("12");
+        }
+        assertThat(tables()).contains("Idem_1.idempotency_processed").noneMatch(table -> table.startsWith("public"));
+    }
+
+    @Test
+    void aSchemaNameThatIsNoIdentifierIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Tables("x; drop table users"))
+                .withMessageContaining("idempotency.schema.name")
+                .withMessageContaining("x; drop table users");
+    }
+
+    @Test
+    void validationFailsWithTheSqlThatIsMissingWhichThenSuffices() {
+        List<String> properties = List.of("idempotency.schema.mode=validate");
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(this.database, properties).close());
+        assertThat(failure).rootCause().hasMessageContaining("idempotency.schema.mode");
+        String message = NestedExceptionUtils.getMostSpecificCause(failure).getMessage();
+        this.jdbc.execute(message.substring(message.indexOf("create table")));
+        try (TestApplication app = TestApplication.start(this.database, properties)) {
+            assertThatClaimsWork(app);
+        }
+        assertThat(tables()).containsExactlyInAnyOrder("public.idempotency_processed", "public.idempotency_inbox");
+    }
+
+    @Test
+    void withoutAModeTheTablesAreLeftAlone() {
+        TestApplication.start(this.database, List.of("idempotency.schema.mode=none"))
+                .close();
+        assertThat(tables()).isEmpty();
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void anUnknownModeIsRefusedWithTheOnesThereAre(CapturedOutput output) {
+        Throwable failure =
+                catchThrowable(() -> TestApplication.start(this.database, List.of("idempotency.schema.mode=guess"))
+                        .close());
+        assertThat(failure).isNotNull();
+        assertThat(output).contains("idempotency.schema.mode", "guess", "MIGRATE", "VALIDATE", "NONE");
+    }
+
+    @Test
+    void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> DialectResolver.of(databaseNamed("Oracle")))
+                .withMessageContaining("'Oracle'")
+                .withMessageContaining("PostgreSQL")
+                .withMessageContaining(Dialect.class.getName());
+    }
+
+    @Test
+    void whenTheUserDefinesTheirOwnStoreThenOursAndItsTablesBackOff() {
+        TestApplication.start(this.database, List.of(), OwnStore.class).close();
+        assertThat(tables()).isEmpty();
+    }
+
+    private DataSource databaseNamed(String product) {
+        DataSource real = this.jdbc.getDataSource();
+        return proxy(DataSource.class, (target, method, arguments) -> {
+            Connection connection = (Connection) method.invoke(real, arguments);
+            DatabaseMetaData metaData = connection.getMetaData();
+            DatabaseMetaData renamed = proxy(
+                    DatabaseMetaData.class,
+                    (ignored, call, values) ->
+                            call.getName().equals("getDatabaseProductName") ? product : call.invoke(metaData, values));
+            return proxy(
+                    Connection.class,
+                    (ignored, call, values) ->
+                            call.getName().equals("getMetaData") ? renamed : call.invoke(connection, values));
+        });
+    }
+
+    private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+    }
+
+    static class OwnersDataSource {
+
+        @Bean(defaultCandidate = false)
+        @FlywayDataSource
+        DataSource owners(@Value("${spring.datasource.url}") String url) {
+            String name = url.substring(url.lastIndexOf('/') + 1);
+            return new DriverManagerDataSource(url, name + "_owner", "owner");
+        }
+    }
+
+    static class OwnStore {
+
+        @Bean
+        ProcessedMessageStore mine() {
+            return new ForgetfulStore();
+        }
+    }
+}
