@@ -2,8 +2,8 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.metrics.ConsumerTally;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerTally;
 import dev.idempotency.observe.Outcome;
 import java.time.Duration;
 import java.time.Instant;

@@ -2,10 +2,10 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.listener.ListenerDefinitions;
 import dev.idempotency.listener.ProtectedListener;
-import dev.idempotency.observe.ConsumerTallies;
-import dev.idempotency.observe.LastCleanup;
-import dev.idempotency.observe.StoreStatistics;
-import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.metrics.ConsumerTallyRegistry;
+import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.store.StoreStatistics;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -19,12 +19,12 @@ public final class ConsumerReports {
 
     private final Instant since = Instant.now();
     private final ListenerDefinitions definitions;
-    private final ConsumerTallies tallies;
+    private final ConsumerTallyRegistry tallies;
     private final StoreWatch store;
     private final LastCleanup cleanup;
 
     public ConsumerReports(
-            ListenerDefinitions definitions, ConsumerTallies tallies, StoreWatch store, LastCleanup cleanup) {
+            ListenerDefinitions definitions, ConsumerTallyRegistry tallies, StoreWatch store, LastCleanup cleanup) {
         this.definitions = definitions;
         this.tallies = tallies;
         this.store = store;

@@ -5,7 +5,7 @@ import dev.idempotency.database.Schema;
 import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.Outages;
-import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.retention.LastCleanup;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

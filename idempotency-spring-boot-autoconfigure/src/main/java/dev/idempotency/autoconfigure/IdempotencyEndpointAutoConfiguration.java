@@ -4,9 +4,9 @@ import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.observe.ConsumerTallies;
-import dev.idempotency.observe.LastCleanup;
-import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.metrics.ConsumerTallyRegistry;
+import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -32,15 +32,15 @@ public final class IdempotencyEndpointAutoConfiguration {
     }
 
     @Bean
-    ConsumerTallies idempotencyConsumerTallies() {
-        return new ConsumerTallies();
+    ConsumerTallyRegistry idempotencyConsumerTallies() {
+        return new ConsumerTallyRegistry();
     }
 
     @Bean
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
             ListenerDefinitions definitions,
-            ConsumerTallies tallies,
+            ConsumerTallyRegistry tallies,
             StoreWatch storeWatch,
             LastCleanup cleanup,
             ProcessedMessageStore store) {

@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.database.Schema;
 import dev.idempotency.failure.Outages;
-import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

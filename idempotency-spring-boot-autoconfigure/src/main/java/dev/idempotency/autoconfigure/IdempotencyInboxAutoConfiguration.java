@@ -5,11 +5,11 @@ import dev.idempotency.database.Schema;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.Outages;
+import dev.idempotency.inbox.CompositeInboxObserver;
 import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.ListenerInboxes;
-import dev.idempotency.observe.InboxObserver;
-import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
@@ -95,6 +95,6 @@ public final class IdempotencyInboxAutoConfiguration {
     }
 
     private static InboxObserver observer(ObjectProvider<InboxObserver> observers) {
-        return new InboxObservers(observers.orderedStream().toList());
+        return new CompositeInboxObserver(observers.orderedStream().toList());
     }
 }

@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.observe.CleanupMeters;
-import dev.idempotency.observe.InboxMeters;
-import dev.idempotency.observe.MeterObserver;
-import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.metrics.CleanupMeters;
+import dev.idempotency.metrics.InboxMeters;
+import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.observe.ObservationObserver;
+import dev.idempotency.metrics.ObservationObserver;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

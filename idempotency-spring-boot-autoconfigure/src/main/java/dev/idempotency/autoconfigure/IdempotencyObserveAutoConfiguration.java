@@ -1,10 +1,10 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.observe.LastCleanup;
-import dev.idempotency.observe.StoreStatistics;
-import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreStatistics;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -1,6 +1,5 @@
 package dev.idempotency.database;
 
-import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -24,7 +23,7 @@ public final class DialectResolver {
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
                                 + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or a"
                                 + " %s of your own.")
-                        .formatted(product, Dialect.class.getName(), ProcessedMessageStore.class.getName()));
+                        .formatted(product, Dialect.class.getName(), "dev.idempotency.store.ProcessedMessageStore"));
         };
     }
 

@@ -5,7 +5,6 @@ import dev.idempotency.ReplayException;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.Causes;
-import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;

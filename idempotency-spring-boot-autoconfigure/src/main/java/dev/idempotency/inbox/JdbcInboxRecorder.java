@@ -2,7 +2,6 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
-import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreFailure;
 import java.util.List;

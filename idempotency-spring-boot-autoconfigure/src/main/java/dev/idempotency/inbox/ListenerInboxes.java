@@ -4,7 +4,6 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.observe.InboxObserver;
 import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.Map;

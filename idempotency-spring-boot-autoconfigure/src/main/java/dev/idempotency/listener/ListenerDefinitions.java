@@ -10,9 +10,9 @@ import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.ConsumerObservers;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -208,7 +208,7 @@ public final class ListenerDefinitions implements DisposableBean {
                 consumer.topics(),
                 consumer.keySource(),
                 DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE));
-        return ConsumerObservers.of(this.defaults.observers(), consumer);
+        return CompositeConsumerObserver.of(this.defaults.observers(), consumer);
     }
 
     private Duration retention(IdempotentListener annotation) {

@@ -1,4 +1,4 @@
-/** What is told of each message, once its fate is certain. */
+/** The observer SPI: what is told of each message, once its fate is certain. */
 @NullMarked
 package dev.idempotency.observe;
 

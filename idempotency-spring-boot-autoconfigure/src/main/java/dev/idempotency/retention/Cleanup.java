@@ -1,7 +1,5 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.observe.CleanupObserver;
-import dev.idempotency.observe.CleanupObservers;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -23,7 +21,7 @@ public final class Cleanup {
     public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupObserver> observers) {
         this.tasks = List.copyOf(tasks);
         this.limits = limits;
-        this.observer = new CleanupObservers(observers);
+        this.observer = new CompositeCleanupObserver(observers);
     }
 
     /** How it is doing. */

@@ -11,7 +11,6 @@ import dev.idempotency.database.Seconds;
 import dev.idempotency.database.ShortTransaction;
 import dev.idempotency.database.StatementTrial;
 import dev.idempotency.database.Tables;
-import dev.idempotency.observe.StoreStatistics;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

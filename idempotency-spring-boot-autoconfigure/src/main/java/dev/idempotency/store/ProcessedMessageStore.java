@@ -2,7 +2,6 @@ package dev.idempotency.store;
 
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
-import dev.idempotency.observe.StoreStatistics;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

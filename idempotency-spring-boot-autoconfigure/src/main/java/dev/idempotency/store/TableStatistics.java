@@ -3,7 +3,6 @@ package dev.idempotency.store;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Seconds;
 import dev.idempotency.database.Tables;
-import dev.idempotency.observe.StoreStatistics;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.ObservedApplication;
-import dev.idempotency.observe.LastCleanup;
+import dev.idempotency.retention.LastCleanup;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;

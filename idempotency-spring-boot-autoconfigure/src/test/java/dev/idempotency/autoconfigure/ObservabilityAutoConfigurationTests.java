@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ForgetfulStore;
-import dev.idempotency.observe.CleanupMeters;
-import dev.idempotency.observe.ConsumerTallies;
-import dev.idempotency.observe.MeterObserver;
-import dev.idempotency.observe.ObservationObserver;
-import dev.idempotency.observe.StoreStatistics;
-import dev.idempotency.observe.StoreWatch;
+import dev.idempotency.metrics.CleanupMeters;
+import dev.idempotency.metrics.ConsumerTallyRegistry;
+import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -89,7 +89,7 @@ class ObservabilityAutoConfigurationTests {
                 .withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(IdempotencyEndpoint.class)
-                        .doesNotHaveBean(ConsumerTallies.class));
+                        .doesNotHaveBean(ConsumerTallyRegistry.class));
     }
 
     @Test

@@ -16,8 +16,6 @@ import dev.idempotency.database.Seconds;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.observe.InboxObserver;
-import dev.idempotency.observe.InboxObservers;
 import dev.idempotency.received.ReceivedBytes;
 import dev.idempotency.received.ReceivedRecords;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -529,7 +527,7 @@ abstract class AbstractInboxIT {
                     throw new IllegalStateException("cannot tell");
                 },
                 (message, outage) -> false,
-                new InboxObservers(List.of()));
+                new CompositeInboxObserver(List.of()));
         misjudging.failed(List.of(message("1")), new IllegalArgumentException("x"));
         assertThat(this.reader.find(id("1"))).isNull();
     }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.observe.IdempotencyMeters;
+import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.observe.IdempotencyMeters;
+import dev.idempotency.metrics.IdempotencyMeters;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;

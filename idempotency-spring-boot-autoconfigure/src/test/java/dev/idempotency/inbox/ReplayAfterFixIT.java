@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.observe.IdempotencyMeters;
+import dev.idempotency.metrics.IdempotencyMeters;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

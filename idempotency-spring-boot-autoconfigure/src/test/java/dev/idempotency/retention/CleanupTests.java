@@ -3,8 +3,6 @@ package dev.idempotency.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import dev.idempotency.observe.CleanupObserver;
-import dev.idempotency.observe.LastCleanup;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

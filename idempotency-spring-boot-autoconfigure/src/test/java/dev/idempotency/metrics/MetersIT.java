@@ -1,10 +1,12 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import static dev.idempotency.app.ObservedApplication.BILLING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.ObservedApplication;
 import dev.idempotency.app.PrometheusScrape;
+import dev.idempotency.retention.CleanupObserver;
+import dev.idempotency.retention.CompositeCleanupObserver;
 import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.time.Instant;
@@ -134,7 +136,7 @@ class MetersIT {
     @Test
     void theCleanupIsCountedAndTimed() {
         PrometheusScrape before = PrometheusScrape.of(this.app);
-        CleanupObserver cleanup = new CleanupObservers(this.app
+        CleanupObserver cleanup = new CompositeCleanupObserver(this.app
                 .application()
                 .context()
                 .getBeanProvider(CleanupObserver.class)

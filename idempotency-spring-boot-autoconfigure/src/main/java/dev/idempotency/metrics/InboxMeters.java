@@ -1,6 +1,10 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.inbox.InboxObserver;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 

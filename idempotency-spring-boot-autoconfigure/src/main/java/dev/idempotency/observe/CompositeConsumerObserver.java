@@ -8,13 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Several observers as one, none of which can break a message. */
-public final class ConsumerObservers implements ConsumerObserver {
+public final class CompositeConsumerObserver implements ConsumerObserver {
 
-    private static final Logger logger = LoggerFactory.getLogger(ConsumerObservers.class);
+    private static final Logger logger = LoggerFactory.getLogger(CompositeConsumerObserver.class);
 
     private final List<ConsumerObserver> observers;
 
-    private ConsumerObservers(List<ConsumerObserver> observers) {
+    private CompositeConsumerObserver(List<ConsumerObserver> observers) {
         this.observers = observers;
     }
 
@@ -24,7 +24,7 @@ public final class ConsumerObservers implements ConsumerObserver {
                 .map(factory -> introduce(factory, consumer))
                 .filter(observer -> observer != NO_OP)
                 .toList();
-        return observers.isEmpty() ? NO_OP : new ConsumerObservers(observers);
+        return observers.isEmpty() ? NO_OP : new CompositeConsumerObserver(observers);
     }
 
     private static ConsumerObserver introduce(IdempotencyObserver factory, ConsumerDescription consumer) {

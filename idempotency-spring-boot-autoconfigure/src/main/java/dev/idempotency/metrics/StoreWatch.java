@@ -1,5 +1,6 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
+import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;

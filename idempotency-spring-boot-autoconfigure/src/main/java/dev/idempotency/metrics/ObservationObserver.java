@@ -1,7 +1,12 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.Outcome;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;

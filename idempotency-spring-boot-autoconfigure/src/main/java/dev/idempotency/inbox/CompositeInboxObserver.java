@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import java.util.List;
@@ -7,13 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Several observers as one, none of which can break the inbox. */
-public final class InboxObservers implements InboxObserver {
+public final class CompositeInboxObserver implements InboxObserver {
 
-    private static final Logger logger = LoggerFactory.getLogger(InboxObservers.class);
+    private static final Logger logger = LoggerFactory.getLogger(CompositeInboxObserver.class);
 
     private final List<InboxObserver> observers;
 
-    public InboxObservers(List<InboxObserver> observers) {
+    public CompositeInboxObserver(List<InboxObserver> observers) {
         this.observers = List.copyOf(observers);
     }
 

@@ -1,10 +1,13 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Keeps a tally of every consumer, with or without Micrometer. */
-public final class ConsumerTallies implements IdempotencyObserver {
+public final class ConsumerTallyRegistry implements IdempotencyObserver {
 
     private final Map<String, ConsumerTally> tallies = new ConcurrentHashMap<>();
 

@@ -1,4 +1,6 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
+
+import dev.idempotency.observe.Outcome;
 
 /**
  * Names of the meters and of their tags.

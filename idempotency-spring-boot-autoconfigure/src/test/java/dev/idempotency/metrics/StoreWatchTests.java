@@ -1,7 +1,8 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.store.StoreStatistics;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;

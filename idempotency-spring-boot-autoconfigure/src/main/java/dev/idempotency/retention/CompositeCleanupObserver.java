@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.retention;
 
 import java.time.Duration;
 import java.util.List;
@@ -7,13 +7,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Several observers as one, none of which can break the cleanup. */
-public final class CleanupObservers implements CleanupObserver {
+public final class CompositeCleanupObserver implements CleanupObserver {
 
-    private static final Logger logger = LoggerFactory.getLogger(CleanupObservers.class);
+    private static final Logger logger = LoggerFactory.getLogger(CompositeCleanupObserver.class);
 
     private final List<CleanupObserver> observers;
 
-    public CleanupObservers(List<CleanupObserver> observers) {
+    public CompositeCleanupObserver(List<CleanupObserver> observers) {
         this.observers = List.copyOf(observers);
     }
 

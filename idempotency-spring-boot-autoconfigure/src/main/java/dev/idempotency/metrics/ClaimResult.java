@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.ClaimTimeoutException;
 import java.util.Locale;

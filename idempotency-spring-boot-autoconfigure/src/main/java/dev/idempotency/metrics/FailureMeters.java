@@ -1,6 +1,9 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -7,6 +7,16 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.CompositeConsumerObserver;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.Outcome;
+import dev.idempotency.retention.CleanupObserver;
+import dev.idempotency.retention.CompositeCleanupObserver;
+import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
@@ -119,8 +129,8 @@ class MeterObserverTests {
                 throw new IllegalStateException("told to fail");
             }
         };
-        ConsumerTallies tallies = new ConsumerTallies();
-        ConsumerObserver all = ConsumerObservers.of(List.of(failsToBegin, failsLater, tallies), BILLING);
+        ConsumerTallyRegistry tallies = new ConsumerTallyRegistry();
+        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, tallies), BILLING);
         everythingHappens(all);
         assertThat(tallies.of("billing").count(Outcome.PROCESSED)).isEqualTo(1);
     }
@@ -139,7 +149,7 @@ class MeterObserverTests {
                 throw new IllegalStateException("told to fail");
             }
         };
-        CleanupObserver all = new CleanupObservers(List.of(fails, last));
+        CleanupObserver all = new CompositeCleanupObserver(List.of(fails, last));
         all.cleanupRan(Duration.ofSeconds(1), 7, true);
         all.cleanupFailed(new IllegalStateException("database down"));
         assertThat(last.run()).extracting(LastCleanup.Run::deleted).isEqualTo(7L);

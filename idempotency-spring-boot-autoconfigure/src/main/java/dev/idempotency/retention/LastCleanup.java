@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.retention;
 
 import java.time.Duration;
 import java.time.Instant;

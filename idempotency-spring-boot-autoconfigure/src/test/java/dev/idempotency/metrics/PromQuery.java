@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.app.PrometheusScrape.Series;
 import dev.idempotency.app.PrometheusScrape;

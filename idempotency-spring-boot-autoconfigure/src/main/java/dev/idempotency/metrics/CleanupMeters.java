@@ -1,5 +1,6 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
+import dev.idempotency.retention.CleanupObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;

@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

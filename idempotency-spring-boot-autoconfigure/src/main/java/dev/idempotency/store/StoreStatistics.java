@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.store;
 
 import java.time.Duration;
 import java.util.Map;

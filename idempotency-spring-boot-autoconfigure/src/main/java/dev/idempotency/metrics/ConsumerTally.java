@@ -1,8 +1,11 @@
-package dev.idempotency.observe;
+package dev.idempotency.metrics;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Outcome;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.idempotency.observe;
+package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 
