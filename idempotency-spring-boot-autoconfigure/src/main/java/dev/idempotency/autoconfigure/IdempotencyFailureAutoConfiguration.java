@@ -4,7 +4,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.failure.Outages;
-import dev.idempotency.received.ReceivedBytes;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -52,15 +52,15 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    ReceivedBytes idempotencyReceivedBytes() {
-        return new ReceivedBytes();
+    DeserializerInstrumentation idempotencyReceivedBytes() {
+        return new DeserializerInstrumentation();
     }
 
     @Bean
     FailureHandling idempotencyFailureHandling(
             IdempotencyErrorsProperties properties,
             Outages outages,
-            ReceivedBytes receivedBytes,
+            DeserializerInstrumentation receivedBytes,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
         return new FailureHandling(

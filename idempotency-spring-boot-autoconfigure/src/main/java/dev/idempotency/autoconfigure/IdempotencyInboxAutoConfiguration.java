@@ -10,7 +10,7 @@ import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.ListenerInboxes;
-import dev.idempotency.received.ReceivedBytes;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -38,7 +38,7 @@ public final class IdempotencyInboxAutoConfiguration {
             Dialect dialect,
             IdempotencyProperties properties,
             InboxProperties inbox,
-            ReceivedBytes receivedBytes,
+            DeserializerInstrumentation receivedBytes,
             FailureClassifier classifier,
             Outages outages,
             ObjectProvider<InboxObserver> observers,

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.kafka.RawProducers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Supplier;

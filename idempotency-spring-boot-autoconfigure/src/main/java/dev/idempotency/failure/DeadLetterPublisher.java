@@ -2,9 +2,9 @@ package dev.idempotency.failure;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.ReceivedRecord;
+import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.received.ReceivedRecord;
-import dev.idempotency.received.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,9 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.received.ReceivedBytes;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
@@ -31,7 +32,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
 
     private final FailureSettings settings;
     private final Outages outages;
-    private final ReceivedBytes receivedBytes;
+    private final DeserializerInstrumentation receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
     private final ConsumerPauses pauses = new ConsumerPauses();
@@ -42,7 +43,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
     public FailureHandling(
             FailureSettings settings,
             Outages outages,
-            ReceivedBytes receivedBytes,
+            DeserializerInstrumentation receivedBytes,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName) {
         this.settings = settings;
@@ -74,7 +75,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
     /** Has bytes remembered for dead letters, and what cannot be read delivered to whoever sees to failures. */
     private void receive(
             AbstractMessageListenerContainer<?, ?> container, String consumer, Outage outage, boolean deadLetters) {
-        String refusal = ReceivedBytes.refusal(container);
+        String refusal = DeserializerInstrumentation.refusal(container);
         if (refusal != null && deadLetters) {
             logger.info(
                     "Dead letters of consumer '{}' are written anew with the serializers of the ProducerFactory, and may"

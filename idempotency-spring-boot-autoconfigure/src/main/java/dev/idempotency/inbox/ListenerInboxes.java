@@ -2,9 +2,9 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Tables;
-import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.received.ReceivedBytes;
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +17,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 public final class ListenerInboxes {
 
     private final InboxSettings settings;
-    private final ReceivedBytes receivedBytes;
+    private final DeserializerInstrumentation receivedBytes;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
     private final Function<MessageKeeping, InboxRecorder> recorders;
     private final Runnable whenUsed;
@@ -33,7 +33,7 @@ public final class ListenerInboxes {
             Dialect dialect,
             Tables tables,
             InboxSettings settings,
-            ReceivedBytes receivedBytes,
+            DeserializerInstrumentation receivedBytes,
             FailureClassifier classifier,
             BiPredicate<DeliveredMessage, Throwable> toBlame,
             InboxObserver observer,
@@ -52,7 +52,7 @@ public final class ListenerInboxes {
 
     /** Why the listeners of a container cannot have one, or {@code null} if they can. */
     public @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
-        return ReceivedBytes.refusal(container);
+        return DeserializerInstrumentation.refusal(container);
     }
 
     /** Opens the inbox for a consumer's listeners of a container that has not been started. */

@@ -2,8 +2,8 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
-import dev.idempotency.received.ReceivedRecord;
-import dev.idempotency.received.ReceivedRecords;
+import dev.idempotency.kafka.ReceivedRecord;
+import dev.idempotency.kafka.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Stream;

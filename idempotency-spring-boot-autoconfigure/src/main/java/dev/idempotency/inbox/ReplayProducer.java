@@ -1,9 +1,9 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.failure.Causes;
-import dev.idempotency.failure.RawProducers;
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.RawProducers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -5,6 +5,8 @@ import dev.idempotency.database.LongestRetention;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.kafka.TopicIdLookup;
+import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
@@ -51,7 +53,7 @@ public final class ListenerDefinitions implements DisposableBean {
     private final AnnotationTexts texts;
     private final ConsumerNames names;
     private final ListenerTransactions transactions;
-    private final TopicIds topicIds = new TopicIds();
+    private final TopicIdLookup topicIds = new TopicIdLookup();
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
 
@@ -79,7 +81,7 @@ public final class ListenerDefinitions implements DisposableBean {
                         targetClass,
                         (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
-        TopicWatch topics = new TopicWatch(this.topicIds, container);
+        TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
         boolean annotated = false;
         for (Method method : methods) {
             IdempotentListener annotation = IdempotentMethods.find(method, targetClass);
@@ -101,7 +103,7 @@ public final class ListenerDefinitions implements DisposableBean {
             Method method,
             AnnotatedElement element,
             AbstractMessageListenerContainer<?, ?> container,
-            TopicWatch topics) {
+            TopicIdTracker topics) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
         String listener = ConsumerNames.ofListener(method, targetClass, element);
         ListenerFaults faults = new ListenerFaults();
@@ -246,7 +248,7 @@ public final class ListenerDefinitions implements DisposableBean {
         return retention;
     }
 
-    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord, TopicWatch topics) {
+    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord, TopicIdTracker topics) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }

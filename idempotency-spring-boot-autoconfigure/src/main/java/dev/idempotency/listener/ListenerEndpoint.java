@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Method;
 import java.util.Collections;
@@ -13,10 +14,10 @@ import org.springframework.aop.support.AopUtils;
 final class ListenerEndpoint {
 
     private final Map<Method, ListenerDefinition> definitions;
-    private final TopicWatch topics;
+    private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ListenerEndpoint(Map<Method, ListenerDefinition> definitions, TopicWatch topics) {
+    ListenerEndpoint(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.topics = topics;
     }
@@ -36,7 +37,7 @@ final class ListenerEndpoint {
     }
 
     /** Which topics the container's records are from; it hears which partitions come and go. */
-    TopicWatch topics() {
+    TopicIdTracker topics() {
         return this.topics;
     }
 

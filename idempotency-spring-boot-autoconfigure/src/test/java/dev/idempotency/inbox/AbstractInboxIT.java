@@ -16,8 +16,8 @@ import dev.idempotency.database.Seconds;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.received.ReceivedBytes;
-import dev.idempotency.received.ReceivedRecords;
+import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
@@ -116,7 +116,7 @@ abstract class AbstractInboxIT {
                 this.dialect,
                 tables,
                 new InboxSettings(false, 100_000, List.of()),
-                new ReceivedBytes(),
+                new DeserializerInstrumentation(),
                 this.classifier,
                 (message, failure) -> false,
                 observer,

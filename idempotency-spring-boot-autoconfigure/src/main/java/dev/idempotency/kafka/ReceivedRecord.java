@@ -1,4 +1,4 @@
-package dev.idempotency.received;
+package dev.idempotency.kafka;
 
 import java.util.List;
 import org.apache.kafka.common.header.Header;

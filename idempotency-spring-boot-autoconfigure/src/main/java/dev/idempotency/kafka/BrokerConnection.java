@@ -1,4 +1,4 @@
-package dev.idempotency.failure;
+package dev.idempotency.kafka;
 
 import java.lang.reflect.Field;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package dev.idempotency.failure;
+package dev.idempotency.kafka;
 
 import java.util.HashMap;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.idempotency.received;
+package dev.idempotency.kafka;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -26,7 +26,7 @@ import org.springframework.util.ClassUtils;
  * <p>Containers look for what could not be read only if they find that class, so this is one. The listener's own may be
  * one, too, and without that its failures would pass for tombstones.
  */
-public final class RememberingDeserializer extends ErrorHandlingDeserializer<Object>
+public final class CapturingDeserializer extends ErrorHandlingDeserializer<Object>
         implements ClusterResourceListener, Monitorable {
 
     static final String RECEIVED = "idempotency.received.records";
@@ -40,10 +40,10 @@ public final class RememberingDeserializer extends ErrorHandlingDeserializer<Obj
     private boolean key;
 
     /** For Kafka, which configures it: the delegate is made then. */
-    public RememberingDeserializer() {}
+    public CapturingDeserializer() {}
 
     /** For consumer factories, which may or may not configure it. */
-    RememberingDeserializer(Deserializer<?> delegate, ReceivedRecords received, boolean key) {
+    CapturingDeserializer(Deserializer<?> delegate, ReceivedRecords received, boolean key) {
         this.delegate = delegate;
         this.received = received;
         this.key = key;

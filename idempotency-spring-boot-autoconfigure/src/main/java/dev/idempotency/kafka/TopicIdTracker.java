@@ -1,9 +1,8 @@
-package dev.idempotency.listener;
+package dev.idempotency.kafka;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
-import dev.idempotency.failure.BrokerConnection;
 import dev.idempotency.key.CoordinatesSource;
 import java.util.Collection;
 import java.util.Map;
@@ -25,11 +24,11 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * <p>What is known of a partition holds until then, whatever is known of others by now: a consumer may still hold records
  * of a topic that has been deleted.
  */
-final class TopicWatch implements CoordinatesSource {
+public final class TopicIdTracker implements CoordinatesSource {
 
     private record Position(@Nullable Uuid topicId, long offset) {}
 
-    private final TopicIds ids;
+    private final TopicIdLookup ids;
     private final AbstractMessageListenerContainer<?, ?> container;
 
     /** Answers since partitions of a topic were last assigned, by its name. */
@@ -40,19 +39,19 @@ final class TopicWatch implements CoordinatesSource {
     /** The same of records that others are copies of. */
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
 
-    TopicWatch(TopicIds ids, AbstractMessageListenerContainer<?, ?> container) {
+    public TopicIdTracker(TopicIdLookup ids, AbstractMessageListenerContainer<?, ?> container) {
         this.ids = ids;
         this.container = container;
     }
 
     /** Partitions have been assigned, of which these offsets come next. */
-    void assigned(Map<TopicPartition, Long> next) {
+    public void assigned(Map<TopicPartition, Long> next) {
         this.positionsOfOriginals.clear();
         next.keySet().forEach(partition -> this.answers.remove(partition.topic()));
         next.forEach((partition, offset) -> this.positions.put(partition, new Position(null, offset - 1)));
     }
 
-    void revoked(@Nullable Collection<TopicPartition> partitions) {
+    public void revoked(@Nullable Collection<TopicPartition> partitions) {
         if (partitions != null) {
             partitions.forEach(this.positions::remove);
         }

@@ -1,4 +1,4 @@
-package dev.idempotency.received;
+package dev.idempotency.kafka;
 
 import java.lang.reflect.Field;
 import java.util.Properties;
@@ -18,7 +18,7 @@ import org.springframework.util.ReflectionUtils;
  * <p>Deserializers that are named by their class are replaced for this container alone. Those that the consumer factory
  * was given as objects can be replaced there only; for its other containers they do what they did before.
  */
-public final class ReceivedBytes {
+public final class DeserializerInstrumentation {
 
     private static final Class<?> FACTORY = DefaultKafkaConsumerFactory.class;
 
@@ -41,7 +41,7 @@ public final class ReceivedBytes {
     /** Has the bytes of a container's records remembered. It must not have been started. */
     public void rememberIn(AbstractMessageListenerContainer<?, ?> container) {
         Properties own = standBefore(container);
-        own.put(RememberingDeserializer.RECEIVED, this.received);
+        own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
     private Properties standBefore(AbstractMessageListenerContainer<?, ?> container) {
@@ -50,14 +50,14 @@ public final class ReceivedBytes {
         Properties own = ownProperties(container);
         if (!replaceSupplied(factory, "keyDeserializerSupplier", true)) {
             replaceNamed(
-                    factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, RememberingDeserializer.KEY_DELEGATE);
+                    factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
         }
         if (!replaceSupplied(factory, "valueDeserializerSupplier", false)) {
             replaceNamed(
                     factory,
                     own,
                     ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG,
-                    RememberingDeserializer.VALUE_DELEGATE);
+                    CapturingDeserializer.VALUE_DELEGATE);
         }
         return own;
     }
@@ -70,7 +70,7 @@ public final class ReceivedBytes {
      */
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {
-        standBefore(container).put(RememberingDeserializer.MESSAGES_FAULT, messagesFault);
+        standBefore(container).put(CapturingDeserializer.MESSAGES_FAULT, messagesFault);
     }
 
     /** Properties of this container alone: it may have been given those of others. */
@@ -107,9 +107,9 @@ public final class ReceivedBytes {
         if (deserializer == null) {
             deserializer = factory.getConfigurationProperties().get(property);
         }
-        if (deserializer != null && !RememberingDeserializer.class.getName().equals(deserializer)) {
+        if (deserializer != null && !CapturingDeserializer.class.getName().equals(deserializer)) {
             own.put(delegate, deserializer);
-            own.put(property, RememberingDeserializer.class.getName());
+            own.put(property, CapturingDeserializer.class.getName());
         }
     }
 
@@ -132,7 +132,7 @@ public final class ReceivedBytes {
         public Deserializer<?> get() {
             Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
             Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
-            return new RememberingDeserializer(deserializer, this.received, this.key);
+            return new CapturingDeserializer(deserializer, this.received, this.key);
         }
     }
 }

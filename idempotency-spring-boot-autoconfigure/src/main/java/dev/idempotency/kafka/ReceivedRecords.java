@@ -1,4 +1,4 @@
-package dev.idempotency.received;
+package dev.idempotency.kafka;
 
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;

@@ -1,6 +1,5 @@
-package dev.idempotency.listener;
+package dev.idempotency.kafka;
 
-import dev.idempotency.failure.BrokerConnection;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -13,7 +12,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.Uuid;
 
 /** Asks brokers for the ids of topics, connected as the listeners' consumers are: one client a cluster, and none before it is needed. */
-final class TopicIds implements AutoCloseable {
+public final class TopicIdLookup implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 5_000;
 

@@ -1,4 +1,4 @@
-package dev.idempotency.received;
+package dev.idempotency.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

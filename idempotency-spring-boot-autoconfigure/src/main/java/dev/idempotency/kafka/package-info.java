@@ -1,0 +1,5 @@
+/** Kafka and Spring Kafka as they are: records as received, raw producers, connections, ids of topics. No user's business; public for the other rooms. */
+@NullMarked
+package dev.idempotency.kafka;
+
+import org.jspecify.annotations.NullMarked;
