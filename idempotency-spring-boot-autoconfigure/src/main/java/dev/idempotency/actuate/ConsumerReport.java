@@ -1,7 +1,7 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.DuplicateKind;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.metrics.ConsumerTally;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.Outcome;

@@ -1,7 +1,7 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.retention.LastCleanup;
@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 public final class ConsumerReports {
 
     private final Instant since = Instant.now();
-    private final ListenerDefinitions definitions;
+    private final ListenerDefinitionRegistry definitions;
     private final ConsumerTallyRegistry tallies;
     private final StoreWatch store;
     private final LastCleanup cleanup;
 
     public ConsumerReports(
-            ListenerDefinitions definitions, ConsumerTallyRegistry tallies, StoreWatch store, LastCleanup cleanup) {
+            ListenerDefinitionRegistry definitions, ConsumerTallyRegistry tallies, StoreWatch store, LastCleanup cleanup) {
         this.definitions = definitions;
         this.tallies = tallies;
         this.store = store;

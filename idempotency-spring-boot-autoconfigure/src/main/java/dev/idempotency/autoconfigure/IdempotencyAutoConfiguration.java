@@ -1,5 +1,9 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.definition.ListenerDefaults;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ListenerInspection;
+import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.FailureHandling;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -7,10 +11,6 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.ContainerPreparation;
 import dev.idempotency.listener.IdempotentEndpoints;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
-import dev.idempotency.listener.ListenerDefaults;
-import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.listener.ListenerInspection;
-import dev.idempotency.listener.TransactionalBeans;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -49,13 +49,13 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static TransactionalBeans idempotentTransactionalBeans() {
-        return new TransactionalBeans();
+    static TransactionalBeanPostProcessor idempotentTransactionalBeans() {
+        return new TransactionalBeanPostProcessor();
     }
 
     @Bean
     ContainerPreparation idempotentContainerPreparation(
-            ListenerDefinitions definitions,
+            ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
             FailureHandling failures) {
@@ -63,7 +63,7 @@ public final class IdempotencyAutoConfiguration {
     }
 
     @Bean
-    ListenerDefinitions idempotentListenerDefinitions(
+    ListenerDefinitionRegistry idempotentListenerDefinitions(
             ConfigurableListableBeanFactory beanFactory,
             ProcessedMessageStore store,
             MessageKeyResolver keyResolver,
@@ -77,7 +77,7 @@ public final class IdempotencyAutoConfiguration {
                 properties.retention(),
                 observers.orderedStream().toList(),
                 inboxes.getIfAvailable());
-        return new ListenerDefinitions(beanFactory, defaults);
+        return new ListenerDefinitionRegistry(beanFactory, defaults);
     }
 
     @Bean

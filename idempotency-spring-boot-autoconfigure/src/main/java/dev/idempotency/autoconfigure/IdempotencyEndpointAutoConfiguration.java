@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.KnownParameters;
-import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.retention.LastCleanup;
@@ -39,7 +39,7 @@ public final class IdempotencyEndpointAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
-            ListenerDefinitions definitions,
+            ListenerDefinitionRegistry definitions,
             ConsumerTallyRegistry tallies,
             StoreWatch storeWatch,
             LastCleanup cleanup,

@@ -2,8 +2,8 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.KnownParameters;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
-import dev.idempotency.listener.ListenerDefinitions;
 import java.util.stream.Collectors;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -31,7 +31,7 @@ public final class IdempotencyInboxEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ObjectProvider<ListenerDefinitions> definitions) {
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ObjectProvider<ListenerDefinitionRegistry> definitions) {
         return new IdempotencyInboxEndpoint(inbox, () -> definitions.stream()
                 .flatMap(known -> known.listeners().stream())
                 .map(listener -> listener.consumer().name())

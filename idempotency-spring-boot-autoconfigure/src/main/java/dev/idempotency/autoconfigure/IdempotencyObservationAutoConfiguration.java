@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.ObservationObserver;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
         afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean({ObservationRegistry.class, ListenerDefinitions.class})
+@ConditionalOnBean({ObservationRegistry.class, ListenerDefinitionRegistry.class})
 public final class IdempotencyObservationAutoConfiguration {
 
     @Bean

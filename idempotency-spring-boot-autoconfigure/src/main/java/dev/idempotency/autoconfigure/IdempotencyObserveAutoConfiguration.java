@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -16,19 +16,19 @@ import org.springframework.context.annotation.Bean;
 /** Auto-configuration for what meters, endpoint and health have in common. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean(ListenerDefinitions.class)
+@ConditionalOnBean(ListenerDefinitionRegistry.class)
 @EnableConfigurationProperties(ObserveProperties.class)
 public final class IdempotencyObserveAutoConfiguration {
 
     @Bean
     StoreWatch idempotencyStoreWatch(
             ProcessedMessageStore store,
-            ObjectProvider<ListenerDefinitions> definitions,
+            ObjectProvider<ListenerDefinitionRegistry> definitions,
             ObserveProperties properties) {
         return new StoreWatch(() -> statistics(store, definitions.getObject()), properties.storeInterval());
     }
 
-    private static StoreStatistics statistics(ProcessedMessageStore store, ListenerDefinitions definitions) {
+    private static StoreStatistics statistics(ProcessedMessageStore store, ListenerDefinitionRegistry definitions) {
         List<String> consumers = definitions.listeners().stream()
                 .map(listener -> listener.consumer().name())
                 .distinct()

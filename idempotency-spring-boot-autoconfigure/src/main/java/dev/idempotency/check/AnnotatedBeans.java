@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.listener.IdempotentMethods;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +50,7 @@ record AnnotatedBeans(List<AnnotatedMethod> methods, List<EmptyClass> classesWit
 
     private void add(String beanName, Class<?> type) {
         Set<Method> annotated =
-                MethodIntrospector.selectMethods(type, (Method method) -> IdempotentMethods.find(method, type) != null);
+                MethodIntrospector.selectMethods(type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
         annotated.forEach(method -> this.methods.add(new AnnotatedMethod(beanName, type, method)));
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.classesWithoutMethods.add(new EmptyClass(beanName, type));

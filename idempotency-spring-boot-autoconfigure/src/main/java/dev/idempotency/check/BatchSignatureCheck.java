@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 
 /** Whether a batch container hands its records to the listener one by one. */

@@ -1,8 +1,8 @@
 package dev.idempotency.check;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.listener.IdempotentMethods;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.definition.ProtectedListener;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
@@ -98,7 +98,7 @@ final class ConsumerNameCheck implements ListenerCheck {
 
     private static boolean isNamedByGroup(ProtectedListener listener) {
         IdempotentListener annotation =
-                IdempotentMethods.find(listener.method(), AopUtils.getTargetClass(listener.bean()));
+                IdempotentListenerAnnotations.find(listener.method(), AopUtils.getTargetClass(listener.bean()));
         return annotation != null && !StringUtils.hasText(annotation.consumer());
     }
 

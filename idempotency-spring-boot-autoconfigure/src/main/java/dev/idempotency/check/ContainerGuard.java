@@ -1,8 +1,8 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.CalledMethods;
-import dev.idempotency.listener.IdempotentMethods;
-import dev.idempotency.listener.ListenerDefinitions;
+import dev.idempotency.definition.CalledMethods;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import org.slf4j.Logger;
@@ -53,7 +53,7 @@ public final class ContainerGuard implements ApplicationListener<ApplicationEven
     /** Without a store nothing is protected, which is another finding. */
     private boolean isOn() {
         return this.policy.mode() != CheckMode.OFF
-                && this.beanFactory.getBeanNamesForType(ListenerDefinitions.class).length > 0;
+                && this.beanFactory.getBeanNamesForType(ListenerDefinitionRegistry.class).length > 0;
     }
 
     private void refuse(MessageListenerContainer container) {
@@ -90,7 +90,7 @@ public final class ContainerGuard implements ApplicationListener<ApplicationEven
         }
         Class<?> type = AopUtils.getTargetClass(called.bean());
         for (Method method : called.methods()) {
-            if (IdempotentMethods.find(method, type) != null) {
+            if (IdempotentListenerAnnotations.find(method, type) != null) {
                 findings.add(
                         Check.NOT_REGISTERED,
                         called.bean(),

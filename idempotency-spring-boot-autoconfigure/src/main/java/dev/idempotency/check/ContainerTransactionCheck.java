@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ContainerProperties;

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.FailureHandling;
-import dev.idempotency.listener.ProtectedListener;
 import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ListenerFault;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ListenerFault;
+import dev.idempotency.definition.ProtectedListener;
 
 /** Passes on what was found when the listener was defined. */
 final class FaultCheck implements ListenerCheck {

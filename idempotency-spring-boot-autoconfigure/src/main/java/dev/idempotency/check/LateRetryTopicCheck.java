@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;

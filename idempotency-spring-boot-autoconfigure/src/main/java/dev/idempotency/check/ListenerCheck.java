@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 
 /** Looks at one listener, whose container is complete and not started. */
 @FunctionalInterface

@@ -1,9 +1,9 @@
 package dev.idempotency.check;
 
 import dev.idempotency.check.AnnotatedBeans.EmptyClass;
-import dev.idempotency.listener.ListenerDefinitions;
-import dev.idempotency.listener.ListenerInspection;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ListenerInspection;
+import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
@@ -28,7 +28,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     private static final ListenerCheck LATE_RETRY_TOPIC = new LateRetryTopicCheck();
 
     private final ConfigurableListableBeanFactory beanFactory;
-    private final ObjectProvider<ListenerDefinitions> definitions;
+    private final ObjectProvider<ListenerDefinitionRegistry> definitions;
     private final CheckPolicy policy;
     private final List<ListenerCheck> checks;
     private final BrokerChecks brokerChecks;
@@ -36,7 +36,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
 
     public ListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy, Duration brokerTimeout) {
         this.beanFactory = beanFactory;
-        this.definitions = beanFactory.getBeanProvider(ListenerDefinitions.class);
+        this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
         this.brokerChecks = new BrokerChecks(brokerTimeout, () -> new Findings(beanFactory, policy));
         this.checks = (policy.mode() == CheckMode.OFF)
@@ -109,7 +109,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     }
 
     private List<ProtectedListener> listeners() {
-        ListenerDefinitions available = this.definitions.getIfAvailable();
+        ListenerDefinitionRegistry available = this.definitions.getIfAvailable();
         return (available != null) ? available.listeners() : List.of();
     }
 

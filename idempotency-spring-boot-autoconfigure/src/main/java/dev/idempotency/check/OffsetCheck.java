@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.Arrays;
 import org.apache.kafka.clients.consumer.ConsumerConfig;

@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
 
 /** Whether a listener that was to be observed is not, as its records come in batches. */

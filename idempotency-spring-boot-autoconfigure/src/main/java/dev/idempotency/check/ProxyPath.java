@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
-import dev.idempotency.listener.ProtectedListener;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.idempotency.check;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.listener.IdempotentMethods;
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
 import org.springframework.aop.support.AopUtils;
@@ -26,7 +26,7 @@ final class RenamedConsumerCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Findings findings) {
         Class<?> generated = AopUtils.getTargetClass(listener.bean());
         Class<?> type = ClassUtils.getUserClass(generated);
-        IdempotentListener annotation = IdempotentMethods.find(listener.method(), generated);
+        IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), generated);
         if (generated == type || annotation == null || StringUtils.hasText(annotation.consumer())) {
             return;
         }

@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.handler.annotation.SendTo;

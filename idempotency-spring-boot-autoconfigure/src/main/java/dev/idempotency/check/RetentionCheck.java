@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.FailureHandling;
-import dev.idempotency.listener.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

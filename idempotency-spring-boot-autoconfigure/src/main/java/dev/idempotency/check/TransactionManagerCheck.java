@@ -1,6 +1,6 @@
 package dev.idempotency.check;
 
-import dev.idempotency.listener.ProtectedListener;
+import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.Method;

@@ -2,6 +2,8 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.listener.Admission.Candidate;

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.failure.SettledDelivery;
@@ -24,10 +25,10 @@ import org.springframework.kafka.support.Acknowledgment;
  * Remembers the batch for the thread while the listener runs, and takes it apart where that is asked for: so a record
  * that fails before the listener is reached, in a filter or a conversion, is found as well.
  */
-final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
+public final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ListenerEndpoint endpoint;
+    private final ProtectedMethods endpoint;
     private final @Nullable RecordFilterStrategy<K, V> filter;
 
     /** The first record of the batch that failed last on this thread; fetched anew, it would be another object. */
@@ -40,7 +41,7 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
      */
     BatchDeliveryListener(
             BatchMessageListener<K, V> delegate,
-            ListenerEndpoint endpoint,
+            ProtectedMethods endpoint,
             @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate);
         this.endpoint = endpoint;

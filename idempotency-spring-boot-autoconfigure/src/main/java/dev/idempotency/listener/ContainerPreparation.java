@@ -1,6 +1,11 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
+import dev.idempotency.definition.CalledMethods;
+import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ListenerInspection;
+import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FailureHandling;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
@@ -23,13 +28,13 @@ import org.springframework.util.ReflectionUtils;
 /** Prepares the container of a protected listener: it remembers what it delivers, and its errors are understood. */
 public final class ContainerPreparation {
 
-    private final ListenerDefinitions definitions;
+    private final ListenerDefinitionRegistry definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
     private final ObjectProvider<ListenerInspection> inspection;
     private final FailureHandling failures;
 
     public ContainerPreparation(
-            ListenerDefinitions definitions,
+            ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
             FailureHandling failures) {
@@ -40,7 +45,7 @@ public final class ContainerPreparation {
     }
 
     void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
-        ListenerEndpoint endpoint = this.definitions.endpointOf(bean, element, container);
+        ProtectedMethods endpoint = this.definitions.endpointOf(bean, element, container);
         if (endpoint == null) {
             return;
         }
@@ -61,7 +66,7 @@ public final class ContainerPreparation {
     }
 
     /** The listener without the advice of its container, which is put around whatever is set up. */
-    static @Nullable Object listenerOf(AbstractMessageListenerContainer<?, ?> container) {
+    public static @Nullable Object listenerOf(AbstractMessageListenerContainer<?, ?> container) {
         Object listener = container.getContainerProperties().getMessageListener();
         Object advised = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
         return (advised != null) ? advised : listener;
@@ -82,7 +87,7 @@ public final class ContainerPreparation {
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Object remembering(@Nullable Object listener, ListenerEndpoint endpoint) {
+    private static Object remembering(@Nullable Object listener, ProtectedMethods endpoint) {
         ListenerDefinition perPoll = endpoint.perPoll();
         if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
             MessageListener delegate = (MessageListener) filtering.getDelegate();

@@ -1,6 +1,8 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.List;
@@ -17,13 +19,13 @@ import org.springframework.kafka.support.Acknowledgment;
  * <p>It is bound to the thread while the listener runs, so that the interceptor knows the Kafka records whatever
  * arguments the listener takes.
  */
-final class Delivery {
+public final class Delivery {
 
     private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
-    private final ListenerEndpoint endpoint;
+    private final ProtectedMethods endpoint;
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
@@ -35,7 +37,7 @@ final class Delivery {
     private @Nullable TargetCall targetCall;
 
     private Delivery(
-            ListenerEndpoint endpoint,
+            ProtectedMethods endpoint,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable DeferredAcknowledgment acknowledgment,
@@ -48,12 +50,12 @@ final class Delivery {
     }
 
     static Delivery ofRecord(
-            ListenerEndpoint endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
+            ProtectedMethods endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
         return new Delivery(endpoint, List.of(record), false, deferred(acknowledgment, false, false), null);
     }
 
     static Delivery ofBatch(
-            ListenerEndpoint endpoint,
+            ProtectedMethods endpoint,
             List<? extends ConsumerRecord<?, ?>> records,
             @Nullable Acknowledgment acknowledgment,
             boolean retriedInPlace) {
@@ -61,7 +63,7 @@ final class Delivery {
     }
 
     /** One record of a batch whose messages have been claimed together. */
-    static Delivery ofClaimed(ListenerEndpoint endpoint, ClaimedRecord claimed) {
+    static Delivery ofClaimed(ProtectedMethods endpoint, ClaimedRecord claimed) {
         return new Delivery(endpoint, List.of(claimed.record()), false, null, claimed);
     }
 
@@ -158,11 +160,11 @@ final class Delivery {
         return this.targetCall;
     }
 
-    ListenerEndpoint endpoint() {
+    ProtectedMethods endpoint() {
         return this.endpoint;
     }
 
-    List<? extends ConsumerRecord<?, ?>> records() {
+    public List<? extends ConsumerRecord<?, ?>> records() {
         return this.records;
     }
 
@@ -172,7 +174,7 @@ final class Delivery {
         return this.claimed;
     }
 
-    boolean isBatch() {
+    public boolean isBatch() {
         return this.batch;
     }
 

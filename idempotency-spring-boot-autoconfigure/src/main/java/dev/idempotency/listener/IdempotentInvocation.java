@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.listener.Admission.Candidate;

@@ -2,6 +2,8 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.definition.ListenerDefinition;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -25,7 +27,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return !isFinal(targetClass) && IdempotentMethods.find(method, targetClass) != null;
+        return !isFinal(targetClass) && IdempotentListenerAnnotations.find(method, targetClass) != null;
     }
 
     /** Left alone, for the start-up checks to tell of it with all else; a proxy that cannot be made tells of nothing. */

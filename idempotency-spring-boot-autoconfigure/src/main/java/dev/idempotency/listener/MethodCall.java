@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;

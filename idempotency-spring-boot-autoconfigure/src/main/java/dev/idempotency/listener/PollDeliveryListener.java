@@ -1,5 +1,7 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
@@ -22,10 +24,10 @@ import org.springframework.kafka.support.Acknowledgment;
  * Makes a batch container of that of a record listener: all records of a poll are claimed, and handed to the listener one
  * by one, in one transaction.
  */
-final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
+public final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ListenerEndpoint endpoint;
+    private final ProtectedMethods endpoint;
     private final ListenerDefinition definition;
     private final @Nullable RecordFilterStrategy<K, V> filter;
 
@@ -36,7 +38,7 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
      */
     PollDeliveryListener(
             MessageListener<K, V> delegate,
-            ListenerEndpoint endpoint,
+            ProtectedMethods endpoint,
             ListenerDefinition definition,
             @Nullable RecordFilterStrategy<K, V> filter) {
         super(delegate);

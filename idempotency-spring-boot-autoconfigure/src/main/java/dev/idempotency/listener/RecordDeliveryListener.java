@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.ProtectedMethods;
 import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -12,12 +13,12 @@ import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListe
 import org.springframework.kafka.support.Acknowledgment;
 
 /** Remembers the record for the thread while the listener runs. */
-final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
+public final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
         implements AcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ListenerEndpoint endpoint;
+    private final ProtectedMethods endpoint;
 
-    RecordDeliveryListener(MessageListener<K, V> delegate, ListenerEndpoint endpoint) {
+    RecordDeliveryListener(MessageListener<K, V> delegate, ProtectedMethods endpoint) {
         super(delegate);
         this.endpoint = endpoint;
     }

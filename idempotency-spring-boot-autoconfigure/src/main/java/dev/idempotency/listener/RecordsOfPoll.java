@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.key.MessageView;
 import java.util.Collections;
@@ -19,11 +20,11 @@ final class RecordsOfPoll<K, V> implements ListenerCall {
         void onMessage(ConsumerRecord<K, V> record);
     }
 
-    private final ListenerEndpoint endpoint;
+    private final ProtectedMethods endpoint;
     private final List<ConsumerRecord<K, V>> records;
     private final Listener<K, V> listener;
 
-    RecordsOfPoll(ListenerEndpoint endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
+    RecordsOfPoll(ProtectedMethods endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
         this.endpoint = endpoint;
         this.records = records;
         this.listener = listener;

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.definition.ListenerDefinition;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,9 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.definition.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFaultCollector;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -16,7 +18,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
  * Sees the call of a listener's method behind all aspects. It is put at the end of the innermost proxy's advisors when all
  * of them are known: by its order alone it would stand before the aspects that have none.
  */
-final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
+public final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     @Serial
     private static final long serialVersionUID = 1L;
@@ -38,7 +40,7 @@ final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return IdempotentMethods.find(method, targetClass) != null;
+        return IdempotentListenerAnnotations.find(method, targetClass) != null;
     }
 
     /**
@@ -46,9 +48,9 @@ final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
      *
      * @return whether the bean is a proxy that could be given one; start-up checks tell of what is none
      */
-    static boolean standBehind(Object bean, Method listener) {
+    public static boolean standBehind(Object bean, Method listener) {
         Advised innermost = innermost(bean);
-        if (innermost == null || IdempotentMethods.find(listener, innermost.getTargetClass()) == null) {
+        if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {
             return false;
         }
         synchronized (TargetCallAdvisor.class) {
@@ -56,7 +58,7 @@ final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
                 return true;
             }
             if (innermost.isFrozen()) {
-                throw ListenerFaults.found(
+                throw ListenerFaultCollector.found(
                         Kind.PROXY,
                         "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
                         "Do not call setFrozen(true) on the proxies of listeners, or on what creates them.");

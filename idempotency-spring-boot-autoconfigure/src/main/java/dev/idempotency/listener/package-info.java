@@ -1,4 +1,4 @@
-/** Around the listener: the interceptor, the delivery that is being handled, its arguments and acknowledgment. */
+/** Per message: the interceptor, the delivery that is being handled, the attempt, batch arguments, acknowledgments. */
 @NullMarked
 package dev.idempotency.listener;
 

@@ -8,6 +8,7 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.observe.Duplicate;
 import java.time.Duration;
 import java.util.List;
@@ -53,7 +54,7 @@ class RetryTopicIT extends ApplicationTest {
                             app.bean(FailsFirst.class).deadLetters())
                     .containsExactly("a"));
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(1);
-            assertThat(app.bean(ListenerDefinitions.class).listeners())
+            assertThat(app.bean(ListenerDefinitionRegistry.class).listeners())
                     .flatExtracting(listener -> listener.consumer().topics())
                     .contains(this.topic)
                     .doesNotContain(this.topic + "-dlt");

@@ -1,5 +1,9 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
+import dev.idempotency.listener.BatchDeliveryListener;
+import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.listener.PollDeliveryListener;
+import dev.idempotency.listener.RecordDeliveryListener;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -46,13 +50,13 @@ public record CalledMethods(Object bean, List<Method> methods, boolean prepared)
     }
 
     /** Whether a call of any of the methods passes the proxy that claims; where one does not, start-up checks say so. */
-    boolean areClaimed() {
+    public boolean areClaimed() {
         Class<?> type = AopUtils.getTargetClass(this.bean);
         return this.bean instanceof Advised proxy
                 && Arrays.stream(proxy.getAdvisors()).anyMatch(IdempotentListenerAdvisor.class::isInstance)
                 && !this.methods.isEmpty()
                 && this.methods.stream()
-                        .allMatch(method -> isProxied(method) && IdempotentMethods.find(method, type) != null);
+                        .allMatch(method -> isProxied(method) && IdempotentListenerAnnotations.find(method, type) != null);
     }
 
     private boolean isProxied(Method method) {

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.NoKeysYetException;
@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What becomes of a consumer's messages without a usable key. */
-final class KeyFailures {
+public final class KeyFailures {
 
     private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
 
@@ -48,7 +48,7 @@ final class KeyFailures {
      * What to throw for a message that could not be identified. It is counted if it is given up: not where the key was
      * asked of something that is away, nor where it is to be waited for.
      */
-    RuntimeException judge(RuntimeException unusable, RecordCoordinates where) {
+    public RuntimeException judge(RuntimeException unusable, RecordCoordinates where) {
         if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {
             return unusable;
         }

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionStatus;

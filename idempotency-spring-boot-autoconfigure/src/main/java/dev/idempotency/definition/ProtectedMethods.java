@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
@@ -11,33 +11,33 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 /** The protected methods behind one container: one, or all the handlers of a class. */
-final class ListenerEndpoint {
+public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
     private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ListenerEndpoint(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.topics = topics;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return this.definitions.isEmpty();
     }
 
     /** The consumer that failures are told of; of several, the first by name. */
-    String consumer() {
+    public String consumer() {
         return first().consumer();
     }
 
-    ConsumerObserver observer() {
+    public ConsumerObserver observer() {
         return first().observer();
     }
 
     /** Which topics the container's records are from; it hears which partitions come and go. */
-    TopicIdTracker topics() {
+    public TopicIdTracker topics() {
         return this.topics;
     }
 
@@ -47,13 +47,13 @@ final class ListenerEndpoint {
 
     /** The definition of the one listener whose polls are one transaction each, or {@code null}. */
     @Nullable
-    ListenerDefinition perPoll() {
+    public ListenerDefinition perPoll() {
         return (this.definitions.size() == 1 && first().transactionPerPoll()) ? first() : null;
     }
 
     /** The definition of the method that a proxy was called with, which may be that of an interface. */
     @Nullable
-    ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
+    public ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
         ListenerDefinition known = this.byInvokedMethod.get(invoked);
         if (known != null) {
             return known;

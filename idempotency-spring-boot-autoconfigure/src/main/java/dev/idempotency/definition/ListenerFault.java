@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 /**
  * Why a listener cannot be protected as it is written.

@@ -1,13 +1,9 @@
-package dev.idempotency.listener;
+package dev.idempotency.store;
 
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.store.ProcessedMessage;
-import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.StoreFailure;
-import dev.idempotency.store.StoreStatistics;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +17,7 @@ import java.util.function.Supplier;
  *
  * @param store the store itself
  */
-record ListenerStore(ProcessedMessageStore store) implements ProcessedMessageStore {
+public record FailureTranslatingStore(ProcessedMessageStore store) implements ProcessedMessageStore {
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {

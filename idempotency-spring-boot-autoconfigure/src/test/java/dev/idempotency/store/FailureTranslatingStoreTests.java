@@ -1,19 +1,18 @@
-package dev.idempotency.listener;
+package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ListenerStoreTests {
+class FailureTranslatingStoreTests {
 
-    private static ListenerStore failingWith(Throwable failure) {
-        return new ListenerStore((ProcessedMessageStore) Proxy.newProxyInstance(
-                ListenerStoreTests.class.getClassLoader(),
+    private static FailureTranslatingStore failingWith(Throwable failure) {
+        return new FailureTranslatingStore((ProcessedMessageStore) Proxy.newProxyInstance(
+                FailureTranslatingStoreTests.class.getClassLoader(),
                 new Class<?>[] {ProcessedMessageStore.class},
                 (proxy, method, arguments) -> {
                     throw failure;

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;

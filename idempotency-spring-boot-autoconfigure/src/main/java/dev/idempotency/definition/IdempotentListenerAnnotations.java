@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
 import java.lang.annotation.Annotation;
@@ -12,9 +12,9 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListeners;
 
 /** Finds {@code @IdempotentListener}: on the method, or on its class if the method is a listener. */
-public final class IdempotentMethods {
+public final class IdempotentListenerAnnotations {
 
-    private IdempotentMethods() {}
+    private IdempotentListenerAnnotations() {}
 
     /** The annotation that holds for a method, or {@code null} if there is none. */
     public static @Nullable IdempotentListener find(Method method, @Nullable Class<?> targetClass) {

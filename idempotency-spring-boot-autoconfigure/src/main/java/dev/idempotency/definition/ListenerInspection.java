@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import java.util.List;
 import java.util.stream.Collectors;

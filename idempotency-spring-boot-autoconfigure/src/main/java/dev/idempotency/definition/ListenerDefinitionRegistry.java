@@ -1,7 +1,8 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.database.LongestRetention;
+import dev.idempotency.definition.ListenerFault.Kind;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
@@ -11,10 +12,11 @@ import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.listener.TargetCallAdvisor;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.FailureTranslatingStore;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -44,25 +46,25 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Works out, once per container, all that is to be known of its listener. */
-public final class ListenerDefinitions implements DisposableBean {
+public final class ListenerDefinitionRegistry implements DisposableBean {
 
-    private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitions.class);
+    private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
-    private final AnnotationTexts texts;
-    private final ConsumerNames names;
-    private final ListenerTransactions transactions;
+    private final AnnotationTextResolver texts;
+    private final ConsumerNameResolver names;
+    private final TransactionResolver transactions;
     private final TopicIdLookup topicIds = new TopicIdLookup();
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
 
-    public ListenerDefinitions(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
+    public ListenerDefinitionRegistry(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.beanFactory = beanFactory;
         this.defaults = defaults;
-        this.texts = new AnnotationTexts(beanFactory);
-        this.names = new ConsumerNames(this.texts);
-        this.transactions = new ListenerTransactions(beanFactory);
+        this.texts = new AnnotationTextResolver(beanFactory);
+        this.names = new ConsumerNameResolver(this.texts);
+        this.transactions = new TransactionResolver(beanFactory);
     }
 
     /** All that have been defined: one a method and container. */
@@ -72,7 +74,7 @@ public final class ListenerDefinitions implements DisposableBean {
 
     /** The protected methods behind a container, or {@code null} if there are none. */
     @Nullable
-    ListenerEndpoint endpointOf(
+    public ProtectedMethods endpointOf(
             Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
         Set<Method> methods = (element instanceof Method method)
@@ -84,7 +86,7 @@ public final class ListenerDefinitions implements DisposableBean {
         TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
         boolean annotated = false;
         for (Method method : methods) {
-            IdempotentListener annotation = IdempotentMethods.find(method, targetClass);
+            IdempotentListener annotation = IdempotentListenerAnnotations.find(method, targetClass);
             if (annotation != null) {
                 annotated = true;
                 ListenerDefinition definition = define(annotation, bean, method, element, container, topics);
@@ -93,7 +95,7 @@ public final class ListenerDefinitions implements DisposableBean {
                 }
             }
         }
-        return annotated ? new ListenerEndpoint(definitions, topics) : null;
+        return annotated ? new ProtectedMethods(definitions, topics) : null;
     }
 
     /** Defines a listener, or returns {@code null} if its faults do not allow that; they are told by {@link #listeners()}. */
@@ -105,8 +107,8 @@ public final class ListenerDefinitions implements DisposableBean {
             AbstractMessageListenerContainer<?, ?> container,
             TopicIdTracker topics) {
         Class<?> targetClass = AopUtils.getTargetClass(bean);
-        String listener = ConsumerNames.ofListener(method, targetClass, element);
-        ListenerFaults faults = new ListenerFaults();
+        String listener = ConsumerNameResolver.ofListener(method, targetClass, element);
+        ListenerFaultCollector faults = new ListenerFaultCollector();
         String consumer = faults.collect(listener, () -> this.names.of(annotation, listener, container));
         ListenerArguments arguments = new ListenerArguments(method);
         String expression = faults.collect("", () -> this.texts.resolve(annotation.key(), Kind.KEY_EXPRESSION));
@@ -153,7 +155,7 @@ public final class ListenerDefinitions implements DisposableBean {
                 new ListenerTransaction(manager, attribute),
                 transactionPerPoll,
                 targetSeen,
-                new ListenerStore(this.defaults.store()),
+                new FailureTranslatingStore(this.defaults.store()),
                 inbox,
                 observer);
     }
@@ -163,7 +165,7 @@ public final class ListenerDefinitions implements DisposableBean {
                 consumer.name(),
                 consumer.keySource(),
                 !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
-                new ListenerStore(this.defaults.store()),
+                new FailureTranslatingStore(this.defaults.store()),
                 this.beanFactory.getBean(FailureClassifier.class),
                 observer);
     }
@@ -185,7 +187,7 @@ public final class ListenerDefinitions implements DisposableBean {
             return InboxRecorder.NONE;
         }
         if (inboxes == null) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.INBOX,
                     "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
                             + " the application has a ProcessedMessageStore of its own.",
@@ -193,7 +195,7 @@ public final class ListenerDefinitions implements DisposableBean {
         }
         String refusal = inboxes.refusal(container);
         if (refusal != null) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.INBOX,
                     refusal + ".",
                     "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
@@ -221,12 +223,12 @@ public final class ListenerDefinitions implements DisposableBean {
                             "@IdempotentListener(retention = …)", DurationFormatterUtils.detectAndParse(retention))
                     : this.defaults.retention();
         } catch (LongestRetention.ExceededException ex) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.RETENTION,
                     ex.getMessage() + ".",
                     "Write @IdempotentListener(retention = \"3650d\"), or less.");
         } catch (IllegalArgumentException | ArithmeticException ex) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.RETENTION,
                     "The retention '%s' is no duration.".formatted(retention),
                     "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
@@ -238,7 +240,7 @@ public final class ListenerDefinitions implements DisposableBean {
         for (ProtectedListener other : this.listeners) {
             Duration others = other.consumer().retention();
             if (other.consumer().name().equals(consumer) && !others.equals(retention)) {
-                throw ListenerFaults.found(
+                throw ListenerFaultCollector.found(
                         Kind.RETENTION,
                         "The consumer '%s' is to remember its messages for %s and for %s."
                                 .formatted(consumer, others, retention),
@@ -257,7 +259,7 @@ public final class ListenerDefinitions implements DisposableBean {
                     ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics)
                     : new ExpressionKeySource(expression, arguments.names(), this.beanFactory, topics);
         } catch (IllegalArgumentException ex) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.KEY_EXPRESSION,
                     ex.getMessage() + ".",
                     fromRecord

@@ -1,6 +1,6 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFault.Kind;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +19,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Finds the transaction manager and the transaction attributes of listeners. */
-final class ListenerTransactions {
+final class TransactionResolver {
 
     private static final String REMEDY = "Name the one that manages the store's DataSource in"
             + " @IdempotentListener(transactionManager = …), or make it @Primary.";
@@ -32,7 +32,7 @@ final class ListenerTransactions {
     private final AnnotationTransactionAttributeSource attributes = new AnnotationTransactionAttributeSource(false);
     private final ConfigurableListableBeanFactory beanFactory;
 
-    ListenerTransactions(ConfigurableListableBeanFactory beanFactory) {
+    TransactionResolver(ConfigurableListableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
         this.attributes.setEmbeddedValueResolver(new EmbeddedValueResolver(beanFactory));
     }
@@ -54,7 +54,7 @@ final class ListenerTransactions {
             return BeanFactoryAnnotationUtils.qualifiedBeanOfType(
                     this.beanFactory, PlatformTransactionManager.class, qualifier);
         } catch (NoSuchBeanDefinitionException ex) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.TRANSACTION_MANAGER,
                     "The listener names the transaction manager '%s', but no PlatformTransactionManager has that name"
                                     .formatted(qualifier)
@@ -81,7 +81,7 @@ final class ListenerTransactions {
         if (candidates.size() == 1) {
             return candidates.values().iterator().next();
         }
-        throw ListenerFaults.found(
+        throw ListenerFaultCollector.found(
                 Kind.TRANSACTION_MANAGER,
                 candidates.isEmpty()
                         ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"

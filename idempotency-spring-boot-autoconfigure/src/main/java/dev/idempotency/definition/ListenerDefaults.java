@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.MessageKeyResolver;

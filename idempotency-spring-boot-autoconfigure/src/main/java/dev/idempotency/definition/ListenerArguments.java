@@ -1,6 +1,8 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.key.MessageView;
+import dev.idempotency.listener.BatchArguments;
+import dev.idempotency.listener.Delivery;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
@@ -22,7 +24,7 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 
 /** Which of a listener's parameters is what, found once from its signature. */
-final class ListenerArguments {
+public final class ListenerArguments {
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -69,7 +71,7 @@ final class ListenerArguments {
     }
 
     /** A message of the delivery, seen through the arguments. */
-    MessageView view(Delivery delivery, int position, @Nullable Object[] arguments) {
+    public MessageView view(Delivery delivery, int position, @Nullable Object[] arguments) {
         return new MessageView() {
 
             @Override

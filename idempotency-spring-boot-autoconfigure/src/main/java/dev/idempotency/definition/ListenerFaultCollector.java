@@ -1,6 +1,6 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFault.Kind;
 import java.io.Serial;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what is wrong with a listener, so that all of it can be told at once. */
-final class ListenerFaults {
+public final class ListenerFaultCollector {
 
     private final List<ListenerFault> found = new ArrayList<>();
 
@@ -26,11 +26,11 @@ final class ListenerFaults {
         this.found.addAll(faults);
     }
 
-    List<ListenerFault> found() {
+    public List<ListenerFault> found() {
         return this.found;
     }
 
-    static Found found(Kind kind, String what, String remedy) {
+    public static Found found(Kind kind, String what, String remedy) {
         return new Found(new ListenerFault(kind, what, remedy));
     }
 

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.key.MessageIdResolver;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param inbox where its messages are kept
  * @param observer who hears of the outcome
  */
-record ListenerDefinition(
+public record ListenerDefinition(
         String consumer,
         Method method,
         ListenerArguments arguments,
@@ -38,7 +38,7 @@ record ListenerDefinition(
 
     /** What is returned in the place of a method that is not called. */
     @Nullable
-    Object resultWhenSkipped() {
+    public Object resultWhenSkipped() {
         Class<?> type = this.method.getReturnType();
         return (type.isPrimitive() && type != void.class) ? Array.get(Array.newInstance(type, 1), 0) : null;
     }

@@ -1,6 +1,7 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFault.Kind;
+import dev.idempotency.listener.ContainerPreparation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFault.Kind;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -13,12 +13,12 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** The names under which listeners record their messages: those they are given, or those of group, class and method. */
-final class ConsumerNames {
+final class ConsumerNameResolver {
 
-    private final AnnotationTexts texts;
+    private final AnnotationTextResolver texts;
     private final Map<String, String> groupsByMainListener = new ConcurrentHashMap<>();
 
-    ConsumerNames(AnnotationTexts texts) {
+    ConsumerNameResolver(AnnotationTextResolver texts) {
         this.texts = texts;
     }
 
@@ -32,7 +32,7 @@ final class ConsumerNames {
         String named = this.texts.resolve(annotation.consumer(), Kind.CONSUMER_NAME);
         String consumer = StringUtils.hasText(named) ? named : group(container) + "/" + listener;
         if (consumer.length() > MessageId.MAX_CONSUMER_LENGTH) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     Kind.CONSUMER_NAME,
                     "The consumer name '%s' has %d characters, but at most %d fit."
                             .formatted(consumer, consumer.length(), MessageId.MAX_CONSUMER_LENGTH),

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.Advisor;
@@ -11,7 +11,7 @@ import org.springframework.transaction.interceptor.BeanFactoryTransactionAttribu
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /** Looks at what transactional beans throw, repositories among them: one of them may mark a listener's transaction. */
-public final class TransactionalBeans implements BeanPostProcessor, Ordered {
+public final class TransactionalBeanPostProcessor implements BeanPostProcessor, Ordered {
 
     private static final MethodInterceptor TELLS = invocation -> {
         try {

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.store.StoreFailure;
@@ -22,10 +22,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>Every exception rolls back, checked ones too, unless {@code noRollbackFor} names it: the container sees a failure
  * and brings the message again, so it must not stay claimed.
  */
-final class ListenerTransaction {
+public final class ListenerTransaction {
 
     /** What happens in the transaction. */
-    interface Work {
+    public interface Work {
 
         @Nullable
         Object run() throws Throwable;
@@ -46,7 +46,7 @@ final class ListenerTransaction {
     }
 
     @Nullable
-    Object execute(Work work) throws Throwable {
+    public Object execute(Work work) throws Throwable {
         TransactionStatus status = begin();
         try (RollbackCause cause = RollbackCause.watch(status)) {
             return execute(work, status, cause);
@@ -123,7 +123,7 @@ final class ListenerTransaction {
     }
 
     /** Whether what was done is undone when it ends with this failure. */
-    boolean rollsBack(Throwable failure) {
+    public boolean rollsBack(Throwable failure) {
         return failure instanceof IdempotencyException
                 || this.attribute.rollbackOn(failure)
                 || !isExplicitlyCommitted(failure);

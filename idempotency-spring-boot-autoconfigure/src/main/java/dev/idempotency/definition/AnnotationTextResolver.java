@@ -1,14 +1,14 @@
-package dev.idempotency.listener;
+package dev.idempotency.definition;
 
-import dev.idempotency.listener.ListenerFault.Kind;
+import dev.idempotency.definition.ListenerFault.Kind;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /** Resolves placeholders in the texts of {@code @IdempotentListener}. */
-final class AnnotationTexts {
+final class AnnotationTextResolver {
 
     private final ConfigurableBeanFactory beanFactory;
 
-    AnnotationTexts(ConfigurableBeanFactory beanFactory) {
+    AnnotationTextResolver(ConfigurableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
     }
 
@@ -18,7 +18,7 @@ final class AnnotationTexts {
             String resolved = this.beanFactory.resolveEmbeddedValue(value);
             return (resolved != null) ? resolved : "";
         } catch (IllegalArgumentException ex) {
-            throw ListenerFaults.found(
+            throw ListenerFaultCollector.found(
                     kind, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
         }
     }
