@@ -3,8 +3,8 @@ package dev.idempotency;
 import static com.tngtech.archunit.lang.SimpleConditionEvent.violated;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -12,34 +12,65 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
-import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
-/**
- * The packages stand in the order of a message's walk. A package that the design does not name breaks a rule.
- */
+/** The rooms of the house, and which of them know which. A package that is not named here breaks a rule. */
 class ArchitectureTests {
 
     private static final String OURS = "dev.idempotency";
-    private static final List<String> ROOMS = List.of(
-            "listener",
-            "failure",
-            "inbox",
-            "received",
-            "key",
-            "store",
-            "observe",
-            "retention",
-            "actuate",
-            "check",
-            "autoconfigure");
+
+    /** Which rooms a room may know besides {@code dev.idempotency}, which all may know and which knows none. */
+    private static final Map<String, Set<String>> ROOMS = Map.ofEntries(
+            entry("key", Set.of()),
+            entry("observe", Set.of()),
+            entry("database", Set.of()),
+            entry("kafka", Set.of("key")),
+            entry("failure", Set.of("kafka", "observe")),
+            entry("store", Set.of("database", "failure")),
+            entry("inbox", Set.of("database", "failure", "kafka", "store")),
+            entry("definition", Set.of("database", "failure", "kafka", "key", "observe", "store")),
+            entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "store")),
+            entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
+            entry("metrics", Set.of("inbox", "observe", "retention", "store")),
+            entry("check", Set.of("definition", "failure", "kafka", "key", "store")),
+            entry(
+                    "actuate",
+                    Set.of(
+                            "database",
+                            "definition",
+                            "failure",
+                            "inbox",
+                            "key",
+                            "metrics",
+                            "observe",
+                            "retention",
+                            "store")),
+            entry(
+                    "autoconfigure",
+                    Set.of(
+                            "actuate",
+                            "check",
+                            "database",
+                            "definition",
+                            "failure",
+                            "inbox",
+                            "kafka",
+                            "key",
+                            "listener",
+                            "metrics",
+                            "observe",
+                            "retention",
+                            "store")));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -48,145 +79,129 @@ class ArchitectureTests {
 
     @Test
     void packagesDoNotFormCycles() {
-        packagesHaveNoCycles().check(OUR_CLASSES);
+        slices().assignedFrom(slicedBy("packages", JavaClass::getPackageName))
+                .should()
+                .beFreeOfCycles()
+                .check(OUR_CLASSES);
     }
 
     @Test
-    void noPackageImportsOneToItsLeft() {
-        dependenciesFollowTheWalk().check(OUR_CLASSES);
+    void classesDoNotFormCycles() {
+        slices().assignedFrom(slicedBy("classes", ArchitectureTests::topLevelName))
+                .should()
+                .beFreeOfCycles()
+                .check(OUR_CLASSES);
+    }
+
+    @Test
+    void aRoomKnowsOnlyTheRoomsItMayKnow() {
+        classes().should(knowOnlyRoomsTheyMayKnow()).check(OUR_CLASSES);
     }
 
     @Test
     void everyPackageIsOneThatTheDesignNames() {
-        packagesAreThoseOfTheDesign().check(OUR_CLASSES);
+        List<String> packages = ROOMS.keySet().stream()
+                .map(room -> OURS + "." + room)
+                .collect(Collectors.toCollection(java.util.ArrayList::new));
+        packages.add(OURS);
+        classes().should().resideInAnyPackage(packages.toArray(String[]::new)).check(OUR_CLASSES);
+    }
+
+    @Test
+    void exceptionsThatUsersMeetStandInThePackageThatUsersTouch() {
+        classes()
+                .that()
+                .areAssignableTo(Throwable.class)
+                .and()
+                .arePublic()
+                .should()
+                .resideInAPackage(OURS)
+                .check(OUR_CLASSES);
     }
 
     @Test
     void autoConfigurationsArePublicAndFinal() {
-        autoConfigurationsArePublicFinal().check(OUR_CLASSES);
-    }
-
-    @Test
-    void noClassIsCalledUtilsHelperManagerOrImpl() {
-        namesSayWhatAClassIs().check(OUR_CLASSES);
-    }
-
-    @Test
-    void everyPackageIsNullMarked() {
-        packagesAreNullMarked().check(OUR_CLASSES);
-    }
-
-    private static ArchRule packagesHaveNoCycles() {
-        return slices().assignedFrom(new OnePackageOneSlice()).should().beFreeOfCycles();
-    }
-
-    private static ArchRule dependenciesFollowTheWalk() {
-        return layeredArchitecture()
-                .consideringOnlyDependenciesInLayers()
-                .layer("api")
-                .definedBy(OURS)
-                .layer("listener")
-                .definedBy(OURS + ".listener..")
-                .layer("failure")
-                .definedBy(OURS + ".failure..")
-                .layer("inbox")
-                .definedBy(OURS + ".inbox..")
-                .layer("received")
-                .definedBy(OURS + ".received..")
-                .layer("key")
-                .definedBy(OURS + ".key..")
-                .layer("store")
-                .definedBy(OURS + ".store..")
-                .layer("observe")
-                .definedBy(OURS + ".observe..")
-                .layer("retention")
-                .definedBy(OURS + ".retention..")
-                .layer("actuate")
-                .definedBy(OURS + ".actuate..")
-                .layer("check")
-                .definedBy(OURS + ".check..")
-                .layer("autoconfigure")
-                .definedBy(OURS + ".autoconfigure..")
-                .whereLayer("api")
-                .mayNotAccessAnyLayer()
-                .whereLayer("listener")
-                .mayOnlyAccessLayers("api", "failure", "inbox", "key", "store", "observe")
-                .whereLayer("failure")
-                .mayOnlyAccessLayers("api", "received", "observe")
-                .whereLayer("inbox")
-                .mayOnlyAccessLayers("api", "failure", "received", "store", "observe")
-                .whereLayer("received")
-                .mayNotAccessAnyLayer()
-                .whereLayer("key")
-                .mayOnlyAccessLayers("api", "store", "observe")
-                .whereLayer("store")
-                .mayOnlyAccessLayers("api", "observe")
-                .whereLayer("observe")
-                .mayOnlyAccessLayers("api")
-                .whereLayer("retention")
-                .mayOnlyAccessLayers("api", "inbox", "store", "observe")
-                .whereLayer("actuate")
-                .mayOnlyAccessLayers("api", "listener", "failure", "inbox", "key", "store", "retention", "observe")
-                .whereLayer("check")
-                .mayOnlyAccessLayers("api", "listener", "failure", "key", "store", "observe")
-                .whereLayer("autoconfigure")
-                .mayNotBeAccessedByAnyLayer();
-    }
-
-    private static ArchRule packagesAreThoseOfTheDesign() {
-        String[] packages = Stream.concat(Stream.of(OURS), ROOMS.stream().map(room -> OURS + "." + room + ".."))
-                .toArray(String[]::new);
-        return classes().should().resideInAnyPackage(packages);
-    }
-
-    private static ArchRule autoConfigurationsArePublicFinal() {
-        return classes()
+        classes()
                 .that()
                 .areAnnotatedWith(AutoConfiguration.class)
                 .should()
                 .bePublic()
                 .andShould()
-                .haveModifier(JavaModifier.FINAL);
+                .haveModifier(JavaModifier.FINAL)
+                .check(OUR_CLASSES);
     }
 
-    private static ArchRule namesSayWhatAClassIs() {
-        return noClasses().should().haveNameMatching(".*(Utils|Helper|Manager|Impl)");
+    @Test
+    void noClassIsCalledUtilsHelperManagerOrImpl() {
+        noClasses().should().haveNameMatching(".*(Utils|Helper|Manager|Impl)").check(OUR_CLASSES);
     }
 
-    private static ArchRule packagesAreNullMarked() {
-        return classes().should(new BeInANullMarkedPackage());
+    @Test
+    void everyPackageIsNullMarked() {
+        classes().should(beInANullMarkedPackage()).check(OUR_CLASSES);
     }
 
-    private static final class OnePackageOneSlice implements SliceAssignment {
-
-        @Override
-        public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-            return SliceIdentifier.of(javaClass.getPackageName());
+    private static String topLevelName(JavaClass javaClass) {
+        JavaClass outer = javaClass;
+        while (outer.getEnclosingClass().isPresent()) {
+            outer = outer.getEnclosingClass().get();
         }
-
-        @Override
-        public String getDescription() {
-            return "packages";
-        }
+        return outer.getName();
     }
 
-    private static final class BeInANullMarkedPackage extends ArchCondition<JavaClass> {
+    private static SliceAssignment slicedBy(String what, Function<JavaClass, String> name) {
+        return new SliceAssignment() {
 
-        BeInANullMarkedPackage() {
-            super("be in a package whose package-info.java says @NullMarked");
-        }
-
-        @Override
-        public void check(JavaClass javaClass, ConditionEvents events) {
-            boolean marked = javaClass
-                    .getPackage()
-                    .tryGetPackageInfo()
-                    .filter(info -> info.isAnnotatedWith(NullMarked.class))
-                    .isPresent();
-            if (!marked) {
-                events.add(violated(
-                        javaClass, javaClass.getName() + " is in a package without @NullMarked in its package-info"));
+            @Override
+            public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+                return SliceIdentifier.of(name.apply(javaClass));
             }
-        }
+
+            @Override
+            public String getDescription() {
+                return what;
+            }
+        };
+    }
+
+    private static String roomOf(JavaClass javaClass) {
+        String name = javaClass.getPackageName();
+        return name.equals(OURS) ? "" : name.substring(OURS.length() + 1);
+    }
+
+    private static ArchCondition<JavaClass> knowOnlyRoomsTheyMayKnow() {
+        return new ArchCondition<>("know only rooms that they may know") {
+
+            @Override
+            public void check(JavaClass javaClass, ConditionEvents events) {
+                String room = roomOf(javaClass);
+                Set<String> known = ROOMS.getOrDefault(room, Set.of());
+                javaClass.getDirectDependenciesFromSelf().stream()
+                        .filter(dependency ->
+                                dependency.getTargetClass().getPackageName().startsWith(OURS))
+                        .filter(dependency -> {
+                            String target = roomOf(dependency.getTargetClass());
+                            return !target.isEmpty() && !target.equals(room) && !known.contains(target);
+                        })
+                        .forEach(dependency -> events.add(violated(javaClass, dependency.getDescription())));
+            }
+        };
+    }
+
+    private static ArchCondition<JavaClass> beInANullMarkedPackage() {
+        return new ArchCondition<>("be in a package whose package-info.java says @NullMarked") {
+
+            @Override
+            public void check(JavaClass javaClass, ConditionEvents events) {
+                boolean marked = javaClass
+                        .getPackage()
+                        .tryGetPackageInfo()
+                        .filter(info -> info.isAnnotatedWith(NullMarked.class))
+                        .isPresent();
+                if (!marked) {
+                    events.add(violated(javaClass, javaClass.getName() + " is in a package without @NullMarked"));
+                }
+            }
+        };
     }
 }

@@ -24,7 +24,10 @@ public final class ConsumerReports {
     private final LastCleanup cleanup;
 
     public ConsumerReports(
-            ListenerDefinitionRegistry definitions, ConsumerTallyRegistry tallies, StoreWatch store, LastCleanup cleanup) {
+            ListenerDefinitionRegistry definitions,
+            ConsumerTallyRegistry tallies,
+            StoreWatch store,
+            LastCleanup cleanup) {
         this.definitions = definitions;
         this.tallies = tallies;
         this.store = store;

@@ -2,9 +2,9 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.database.Schema;
-import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.ConsumerOutage.Awaited;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -44,10 +44,10 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
     private final LastCleanup cleanup;
-    private final Outages outages;
+    private final OutageRegistry outages;
 
     public IdempotencyHealthIndicator(
-            ProcessedMessageStore store, @Nullable Schema schema, LastCleanup cleanup, Outages outages) {
+            ProcessedMessageStore store, @Nullable Schema schema, LastCleanup cleanup, OutageRegistry outages) {
         super("The store of processed messages does not answer");
         this.store = store;
         this.schema = schema;

@@ -4,13 +4,13 @@ import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.TransactionalBeanPostProcessor;
-import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.listener.ContainerPreparation;
-import dev.idempotency.listener.IdempotentEndpoints;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
+import dev.idempotency.listener.IdempotentListenerEnhancer;
+import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -43,8 +43,8 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static IdempotentEndpoints idempotentEndpoints(ObjectProvider<ContainerPreparation> preparation) {
-        return new IdempotentEndpoints(preparation);
+    static IdempotentListenerEnhancer idempotentEndpoints(ObjectProvider<ListenerContainerConfigurer> preparation) {
+        return new IdempotentListenerEnhancer(preparation);
     }
 
     @Bean
@@ -54,12 +54,12 @@ public final class IdempotencyAutoConfiguration {
     }
 
     @Bean
-    ContainerPreparation idempotentContainerPreparation(
+    ListenerContainerConfigurer idempotentContainerPreparation(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
-            FailureHandling failures) {
-        return new ContainerPreparation(definitions, retryTopics, inspection, failures);
+            ErrorHandlerInstaller failures) {
+        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, failures);
     }
 
     @Bean

@@ -1,9 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.failure.FailureHandling;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
@@ -25,7 +25,7 @@ import org.springframework.kafka.core.ProducerFactory;
         before = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean(ProcessedMessageStore.class)
-@EnableConfigurationProperties(IdempotencyErrorsProperties.class)
+@EnableConfigurationProperties(ErrorsProperties.class)
 public final class IdempotencyFailureAutoConfiguration {
 
     @Bean
@@ -35,12 +35,13 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    Outages idempotencyOutages(
+    OutageRegistry idempotencyOutages(
             FailureClassifier classifier,
-            IdempotencyErrorsProperties properties,
+            ErrorsProperties properties,
             ListableBeanFactory beanFactory,
             ProcessedMessageStore store) {
-        return new Outages(nameOf(classifier, beanFactory), classifier, properties.settings(), store::takesWrites);
+        return new OutageRegistry(
+                nameOf(classifier, beanFactory), classifier, properties.settings(), store::takesWrites);
     }
 
     private static String nameOf(FailureClassifier classifier, ListableBeanFactory beanFactory) {
@@ -57,13 +58,13 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    FailureHandling idempotencyFailureHandling(
-            IdempotencyErrorsProperties properties,
-            Outages outages,
+    ErrorHandlerInstaller idempotencyFailureHandling(
+            ErrorsProperties properties,
+            OutageRegistry outages,
             DeserializerInstrumentation receivedBytes,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
-        return new FailureHandling(
+        return new ErrorHandlerInstaller(
                 properties.settings(),
                 outages,
                 receivedBytes,

@@ -2,7 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.database.Schema;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -21,14 +21,14 @@ import org.springframework.context.annotation.Bean;
         beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({Health.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean({LastCleanup.class, Outages.class})
+@ConditionalOnBean({LastCleanup.class, OutageRegistry.class})
 @ConditionalOnEnabledHealthIndicator("idempotency")
 public final class IdempotencyHealthAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
     IdempotencyHealthIndicator idempotencyHealthIndicator(
-            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup, Outages outages) {
+            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup, OutageRegistry outages) {
         return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup, outages);
     }
 }

@@ -4,11 +4,11 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.CompositeInboxObserver;
-import dev.idempotency.inbox.ForgettableInbox;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
+import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.retention.ConsumerRetentions;
@@ -40,7 +40,7 @@ public final class IdempotencyInboxAutoConfiguration {
             InboxProperties inbox,
             DeserializerInstrumentation receivedBytes,
             FailureClassifier classifier,
-            Outages outages,
+            OutageRegistry outages,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
         return new ListenerInboxes(
@@ -83,7 +83,7 @@ public final class IdempotencyInboxAutoConfiguration {
             CleanupProperties cleanup,
             InboxProperties inbox) {
         return new InboxCleanup(
-                new ForgettableInbox(store.dataSource(), dialect, tables(properties)),
+                new InboxPurge(store.dataSource(), dialect, tables(properties)),
                 consumers,
                 cleanup.orphansAfter().duration(),
                 inbox.retention().processed(),

@@ -31,7 +31,8 @@ public final class IdempotencyInboxEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ObjectProvider<ListenerDefinitionRegistry> definitions) {
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(
+            Inbox inbox, ObjectProvider<ListenerDefinitionRegistry> definitions) {
         return new IdempotencyInboxEndpoint(inbox, () -> definitions.stream()
                 .flatMap(known -> known.listeners().stream())
                 .map(listener -> listener.consumer().name())

@@ -49,8 +49,8 @@ record AnnotatedBeans(List<AnnotatedMethod> methods, List<EmptyClass> classesWit
     }
 
     private void add(String beanName, Class<?> type) {
-        Set<Method> annotated =
-                MethodIntrospector.selectMethods(type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
+        Set<Method> annotated = MethodIntrospector.selectMethods(
+                type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
         annotated.forEach(method -> this.methods.add(new AnnotatedMethod(beanName, type, method)));
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.classesWithoutMethods.add(new EmptyClass(beanName, type));

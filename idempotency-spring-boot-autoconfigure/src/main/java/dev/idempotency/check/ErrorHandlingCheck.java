@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -13,7 +13,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
-        ErrorHandlerFacts facts = new ErrorHandlerFacts(FailureHandling.handlerOf(listener.container()));
+        ErrorHandlerFacts facts = new ErrorHandlerFacts(ErrorHandlerInstaller.handlerOf(listener.container()));
         if (new ContainerFacts(listener.container()).deliversBatches() && facts.ignoresBatches()) {
             findings.add(
                     Check.BATCH_ERROR_HANDLER,

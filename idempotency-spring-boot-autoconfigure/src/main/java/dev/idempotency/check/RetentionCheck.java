@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -59,7 +59,7 @@ final class RetentionCheck implements ListenerCheck {
 
     private Duration retryTime(ProtectedListener listener) {
         AbstractMessageListenerContainer<?, ?> container = listener.container();
-        Duration blocking = new ErrorHandlerFacts(FailureHandling.handlerOf(container)).retryTime();
+        Duration blocking = new ErrorHandlerFacts(ErrorHandlerInstaller.handlerOf(container)).retryTime();
         return retryTopicTime(listener).plus((blocking != null) ? blocking : Duration.ZERO);
     }
 

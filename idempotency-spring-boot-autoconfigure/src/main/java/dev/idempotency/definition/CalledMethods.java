@@ -56,7 +56,8 @@ public record CalledMethods(Object bean, List<Method> methods, boolean prepared)
                 && Arrays.stream(proxy.getAdvisors()).anyMatch(IdempotentListenerAdvisor.class::isInstance)
                 && !this.methods.isEmpty()
                 && this.methods.stream()
-                        .allMatch(method -> isProxied(method) && IdempotentListenerAnnotations.find(method, type) != null);
+                        .allMatch(method ->
+                                isProxied(method) && IdempotentListenerAnnotations.find(method, type) != null);
     }
 
     private boolean isProxied(Method method) {

@@ -126,7 +126,7 @@ public final class ListenerDefinitionRegistry implements DisposableBean {
         if (transactionPerPoll) {
             faults.addAll(PollTransactions.faultsOf(method, targetClass, element, attribute, container));
         }
-        boolean targetSeen = faults.collect(false, () -> TargetCallAdvisor.standBehind(bean, method));
+        boolean targetSeen = faults.collect(false, () -> TargetCallAdvisor.installOn(bean, method));
         InboxRecorder inbox = faults.collect(InboxRecorder.NONE, () -> inbox(annotation, consumer, container));
         ConsumerDescription description = new ConsumerDescription(
                 consumer, listener, topics(container), container.getGroupId(), keys.toString(), retention);
@@ -250,7 +250,8 @@ public final class ListenerDefinitionRegistry implements DisposableBean {
         return retention;
     }
 
-    private KeySource keySource(String expression, ListenerArguments arguments, boolean fromRecord, TopicIdTracker topics) {
+    private KeySource keySource(
+            String expression, ListenerArguments arguments, boolean fromRecord, TopicIdTracker topics) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }

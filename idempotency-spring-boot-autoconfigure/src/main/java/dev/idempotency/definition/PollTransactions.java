@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.definition.ListenerFault.Kind;
-import dev.idempotency.listener.ContainerPreparation;
+import dev.idempotency.listener.ListenerContainerConfigurer;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -10,8 +10,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
-import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /** Whether a record listener can have one transaction a poll: its container becomes a batch container. */
@@ -26,7 +26,7 @@ final class PollTransactions {
 
     /** A batch is one transaction anyway. */
     static boolean areOf(AbstractMessageListenerContainer<?, ?> container) {
-        return !(ContainerPreparation.listenerOf(container) instanceof BatchMessageListener);
+        return !(ListenerContainerConfigurer.listenerOf(container) instanceof BatchMessageListener);
     }
 
     static List<ListenerFault> faultsOf(

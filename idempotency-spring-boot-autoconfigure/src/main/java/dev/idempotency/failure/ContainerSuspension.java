@@ -69,13 +69,14 @@ final class ContainerSuspension {
 
     /** The consumer thread no longer waits. */
     void end() {
-        this.outage.overcome();
+        this.outage.recordSuccess();
     }
 
     /** Pauses the consumer, which has been made to get so many messages again. */
     void suspend(Exception failure, ConsumerRecord<?, ?> first, int messages, MessageListenerContainer container) {
         try {
-            Duration pause = this.outage.goesOn(this.outage.classify(failure), failure, RecordCoordinates.of(first));
+            Duration pause =
+                    this.outage.recordFailure(this.outage.classify(failure), failure, RecordCoordinates.of(first));
             this.observer.retried(messages);
             Thread thread = Thread.currentThread();
             this.pauses.pause(container, partitionOf(first), pause, () -> this.outage.leave(thread));

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.ReceivedRecord;

@@ -105,7 +105,7 @@ final class Outage {
     }
 
     /** An attempt of this thread has failed; returns how long to wait before the next. */
-    synchronized Duration goesOn(FailureKind kind, Exception failure, RecordCoordinates where) {
+    synchronized Duration recordFailure(FailureKind kind, Exception failure, RecordCoordinates where) {
         Waiting last = this.waiting.get(Thread.currentThread());
         int attempts = (last != null) ? last.attempts() + 1 : 1;
         this.waiting.put(Thread.currentThread(), new Waiting(attempts, where, false));
@@ -154,7 +154,7 @@ final class Outage {
     }
 
     /** This thread has met with an answer of the database, or will not wait for one any longer. */
-    void overcome() {
+    void recordSuccess() {
         leave(Thread.currentThread());
     }
 

@@ -17,7 +17,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     private final InboxDatabase database;
     private final ProcessedMessageStore store;
-    private final MessageKeeping keeping;
+    private final KeptMessageFactory keeping;
     private final FailureClassifier classifier;
     private final BiPredicate<DeliveredMessage, Throwable> toBlame;
     private final InboxObserver observer;
@@ -25,7 +25,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     JdbcInboxRecorder(
             InboxDatabase database,
             ProcessedMessageStore store,
-            MessageKeeping keeping,
+            KeptMessageFactory keeping,
             FailureClassifier classifier,
             BiPredicate<DeliveredMessage, Throwable> toBlame,
             InboxObserver observer) {
@@ -42,7 +42,8 @@ final class JdbcInboxRecorder implements InboxRecorder {
         try {
             this.database.inListenersTransaction().complete(this.keeping.keep(messages));
         } catch (DataAccessException ex) {
-            throw StoreFailure.of("keep " + messages.get(0).coordinates() + " in the inbox", DiscreetFailure.of(ex));
+            throw StoreFailure.of(
+                    "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.of(ex));
         }
     }
 
@@ -55,7 +56,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
             }
             new FailureRecord(this.database, this.store, this.keeping.keep(messages), FailureText.of(failure)).write();
         } catch (RuntimeException ex) {
-            RuntimeException reason = (ex instanceof DataAccessException data) ? DiscreetFailure.of(data) : ex;
+            RuntimeException reason = (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.of(data) : ex;
             String consumer = messages.get(0).id().consumer();
             logger.warn(
                     "That {} of consumer '{}' failed could not be recorded in the inbox, {}. The message's own fate is"

@@ -19,7 +19,7 @@ public final class ListenerInboxes {
     private final InboxSettings settings;
     private final DeserializerInstrumentation receivedBytes;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
-    private final Function<MessageKeeping, InboxRecorder> recorders;
+    private final Function<KeptMessageFactory, InboxRecorder> recorders;
     private final Runnable whenUsed;
 
     /**
@@ -61,7 +61,7 @@ public final class ListenerInboxes {
         this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
-        return this.recorders.apply(new MessageKeeping(this.receivedBytes.records(), this.settings, retries));
+        return this.recorders.apply(new KeptMessageFactory(this.receivedBytes.records(), this.settings, retries));
     }
 
     /** Where a consumer reads from, or {@code null} if it is none of this application's. */

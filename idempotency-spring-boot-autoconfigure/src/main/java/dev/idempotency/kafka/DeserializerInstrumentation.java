@@ -40,11 +40,11 @@ public final class DeserializerInstrumentation {
 
     /** Has the bytes of a container's records remembered. It must not have been started. */
     public void rememberIn(AbstractMessageListenerContainer<?, ?> container) {
-        Properties own = standBefore(container);
+        Properties own = wrapDeserializers(container);
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
-    private Properties standBefore(AbstractMessageListenerContainer<?, ?> container) {
+    private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory = (DefaultKafkaConsumerFactory<?, ?>) consumerFactory(container);
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = ownProperties(container);
@@ -54,10 +54,7 @@ public final class DeserializerInstrumentation {
         }
         if (!replaceSupplied(factory, "valueDeserializerSupplier", false)) {
             replaceNamed(
-                    factory,
-                    own,
-                    ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG,
-                    CapturingDeserializer.VALUE_DELEGATE);
+                    factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
         }
         return own;
     }
@@ -70,7 +67,7 @@ public final class DeserializerInstrumentation {
      */
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {
-        standBefore(container).put(CapturingDeserializer.MESSAGES_FAULT, messagesFault);
+        wrapDeserializers(container).put(CapturingDeserializer.MESSAGES_FAULT, messagesFault);
     }
 
     /** Properties of this container alone: it may have been given those of others. */

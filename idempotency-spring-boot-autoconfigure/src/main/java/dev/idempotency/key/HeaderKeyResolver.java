@@ -45,7 +45,7 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
         if (header == null || header.value() == null) {
             return null;
         }
-        String text = HeaderText.of(header.value());
+        String text = HeaderDecoder.decode(header.value());
         return StringUtils.hasText(text) ? text : null;
     }
 

@@ -31,7 +31,7 @@ final class KeyText {
             return null;
         }
         if (value instanceof byte[] bytes) {
-            return HeaderText.of(bytes);
+            return HeaderDecoder.decode(bytes);
         }
         if (isStable(value)) {
             return value.toString();

@@ -31,7 +31,7 @@ public final class MessageIdResolver {
      */
     public static Set<MessageId> idsNamed(String consumer, String text) {
         Set<MessageId> ids = new LinkedHashSet<>();
-        ids.add(new MessageId(consumer, KeyText.stored(HeaderText.of(text.getBytes(StandardCharsets.UTF_8)))));
+        ids.add(new MessageId(consumer, KeyText.stored(HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8)))));
         try {
             ids.add(new MessageId(consumer, KeyText.stored(text)));
             if (text.length() <= MessageId.MAX_VALUE_LENGTH) {

@@ -70,7 +70,7 @@ final class MessageVariables implements EvaluationContext {
         Map<String, String> headers = new LinkedHashMap<>();
         for (Header header : this.message.record().headers()) {
             if (header.value() != null) {
-                headers.put(header.key(), HeaderText.of(header.value()));
+                headers.put(header.key(), HeaderDecoder.decode(header.value()));
             }
         }
         return headers;

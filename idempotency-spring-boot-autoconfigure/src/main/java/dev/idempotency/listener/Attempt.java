@@ -131,13 +131,13 @@ final class Attempt implements ListenerTransaction.Work {
         } catch (Throwable ex) {
             if (!this.definition.transaction().rollsBack(ex)) {
                 recordSuccess();
-                guard.stand();
+                guard.register();
             }
             throw ex;
         }
         if (!isToBeUndone()) {
             recordSuccess();
-            guard.stand();
+            guard.register();
         }
         return result;
     }

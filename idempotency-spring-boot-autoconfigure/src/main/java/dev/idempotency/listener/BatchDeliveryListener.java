@@ -25,7 +25,8 @@ import org.springframework.kafka.support.Acknowledgment;
  * Remembers the batch for the thread while the listener runs, and takes it apart where that is asked for: so a record
  * that fails before the listener is reached, in a filter or a conversion, is found as well.
  */
-public final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
+public final class BatchDeliveryListener<K, V>
+        extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
     private final ProtectedMethods endpoint;

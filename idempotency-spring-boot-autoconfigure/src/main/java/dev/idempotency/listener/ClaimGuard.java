@@ -35,7 +35,7 @@ record ClaimGuard(@Nullable MessageId claimed, String consumer, BooleanSupplier 
     }
 
     /** Has the current transaction looked at after all that is to be done before its commit. */
-    void stand() {
+    void register() {
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         } else {

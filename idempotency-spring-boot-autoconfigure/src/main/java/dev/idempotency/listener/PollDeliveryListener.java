@@ -94,8 +94,8 @@ public final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageL
     }
 
     private void process(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
-        RecordsOfPoll<K, V> calls =
-                new RecordsOfPoll<>(this.endpoint, records, record -> this.delegate.onMessage(record, null, consumer));
+        RecordByRecordCall<K, V> calls = new RecordByRecordCall<>(
+                this.endpoint, records, record -> this.delegate.onMessage(record, null, consumer));
         try {
             IdempotentInvocation.proceed(calls, Delivery.ofBatch(this.endpoint, records, null, false), this.definition);
         } catch (RuntimeException ex) {

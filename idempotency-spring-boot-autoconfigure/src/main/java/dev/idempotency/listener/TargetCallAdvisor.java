@@ -48,7 +48,7 @@ public final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor 
      *
      * @return whether the bean is a proxy that could be given one; start-up checks tell of what is none
      */
-    public static boolean standBehind(Object bean, Method listener) {
+    public static boolean installOn(Object bean, Method listener) {
         Advised innermost = innermost(bean);
         if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {
             return false;

@@ -1,7 +1,7 @@
 package dev.idempotency.retention;
 
 import dev.idempotency.database.Purged;
-import dev.idempotency.inbox.ForgettableInbox;
+import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InboxCleanup implements CleanupTask {
 
-    private final ForgettableInbox inbox;
+    private final InboxPurge inbox;
     private final ConsumerRetentions consumers;
     private final @Nullable Duration orphansAfter;
     private final List<Expiry> expiries;
 
     /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public InboxCleanup(
-            ForgettableInbox inbox,
+            InboxPurge inbox,
             ConsumerRetentions consumers,
             @Nullable Duration orphansAfter,
             Duration processed,

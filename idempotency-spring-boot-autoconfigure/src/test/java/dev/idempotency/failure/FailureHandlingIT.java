@@ -197,7 +197,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             assertThat(this.app.bean(Work.class).attempts(payload)).isEqualTo(6);
             assertThat(deadLetters(kind, payload)).isEmpty();
         }
-        assertThat(this.app.bean(Outages.class).current()).isEmpty();
+        assertThat(this.app.bean(OutageRegistry.class).current()).isEmpty();
     }
 
     @ParameterizedTest
@@ -212,7 +212,7 @@ class FailureHandlingIT extends SharedApplicationTest {
             double retries = meter(IdempotencyMeters.RETRIES, kind);
             await().atMost(Duration.ofSeconds(30)).until(() -> meter(IdempotencyMeters.RETRIES, kind) > retries + 1);
             await().atMost(Duration.ofSeconds(30)).until(() -> consumer(kind).isPartitionPaused(partition(kind)));
-            assertThat(this.app.bean(Outages.class).current())
+            assertThat(this.app.bean(OutageRegistry.class).current())
                     .extracting(ConsumerOutage::consumer)
                     .containsExactly(kind);
             Health health = this.app.bean(IdempotencyHealthIndicator.class).health();

@@ -59,7 +59,7 @@ class LongPauseIT extends SharedApplicationTest {
     @ValueSource(strings = {"outages", "batches"})
     void aPartitionThatWentAwayAndCameBackWithoutTheMessageIsNotWaitedFor(String kind) {
         send(kind, "sqlstate:08006 " + kind);
-        Outages outages = this.app.bean(Outages.class);
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
         await().until(() ->
                 outages.current().stream().anyMatch(outage -> outage.consumer().equals(kind)));
         beProcessedByAnother(kind);

@@ -69,7 +69,7 @@ class OtherErrorHandlersIT extends SharedApplicationTest {
                 send(kind, payload);
             }
         }
-        Outages outages = this.app.bean(Outages.class);
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
         await().atMost(Duration.ofSeconds(60)).until(() -> outages.current().size() == KINDS.size());
         Retries retries = this.app.bean(Retries.class);
         await().atMost(Duration.ofSeconds(60)).until(() -> KINDS.stream().allMatch(kind -> retries.of(kind) >= 5));

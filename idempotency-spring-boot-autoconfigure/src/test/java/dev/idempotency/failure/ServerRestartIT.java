@@ -68,7 +68,7 @@ class ServerRestartIT {
             send(app, 100);
             this.postgres.stopImmediately();
             send(app, 100);
-            Outages outages = app.bean(Outages.class);
+            OutageRegistry outages = app.bean(OutageRegistry.class);
             await().atMost(Duration.ofSeconds(60)).until(() -> outages.current().size() == CONSUMERS.size());
             this.postgres.startAgain();
             send(app, 100);

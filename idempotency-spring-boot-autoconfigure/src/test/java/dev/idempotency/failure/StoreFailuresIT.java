@@ -90,7 +90,7 @@ class StoreFailuresIT extends SharedApplicationTest {
     void aTableThatIsGoneIsWaitedForAndCostsNoMessage(String kind, String table) {
         List<String> payloads =
                 IntStream.range(0, 5).mapToObj(i -> kind + " patient " + i).toList();
-        Outages outages = this.app.bean(Outages.class);
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
         Retries retries = this.app.bean(Retries.class);
         this.app.jdbc().execute("alter table " + table + " rename to gone");
         try {
@@ -114,7 +114,7 @@ class StoreFailuresIT extends SharedApplicationTest {
     @ParameterizedTest
     @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageThatIsDeletedMeanwhileIsNotWaitedFor(String kind) throws Exception {
-        Outages outages = this.app.bean(Outages.class);
+        OutageRegistry outages = this.app.bean(OutageRegistry.class);
         this.app.jdbc().execute("alter table idempotency_processed rename to gone");
         try (Admin admin = TestKafka.admin()) {
             send(kind, kind + " deleted");

@@ -71,7 +71,7 @@ abstract class AbstractInboxIT {
     private final FailureClassifier classifier = new DatabaseFailureClassifier();
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
     private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
-    private ForgettableInbox forgettable;
+    private InboxPurge forgettable;
     private String consumer;
 
     abstract String jdbcUrl();
@@ -107,7 +107,7 @@ abstract class AbstractInboxIT {
         this.recorder = new JdbcInboxRecorder(
                 this.database,
                 this.store,
-                new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this.classifier,
                 (message, failure) -> false,
                 observer);
@@ -122,7 +122,7 @@ abstract class AbstractInboxIT {
                 observer,
                 () -> {});
         this.inbox = new Inbox(this.store, this.dialect, tables, listeners, () -> null, null, observer);
-        this.forgettable = new ForgettableInbox(this.dataSource, this.dialect, tables);
+        this.forgettable = new InboxPurge(this.dataSource, this.dialect, tables);
     }
 
     @BeforeEach
@@ -522,7 +522,7 @@ abstract class AbstractInboxIT {
         InboxRecorder misjudging = new JdbcInboxRecorder(
                 this.database,
                 this.store,
-                new MessageKeeping(this.received, new InboxSettings(false, 100_000, List.of()), false),
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of()), false),
                 failure -> {
                     throw new IllegalStateException("cannot tell");
                 },

@@ -66,7 +66,7 @@ class FailureTextTests {
         SQLException sql = new SQLException("violated\n secret", "23505", outer);
         DataIntegrityViolationException translated = new DataIntegrityViolationException("translated", sql);
         IllegalStateException last = new IllegalStateException("last", translated);
-        assertThat(FailureText.of(DiscreetFailure.of(new DataIntegrityViolationException("x", last))))
+        assertThat(FailureText.of(SqlExceptionSanitizer.of(new DataIntegrityViolationException("x", last))))
                 .contains("violated")
                 .doesNotContain("secret");
     }

@@ -41,7 +41,7 @@ class H2ModesInboxIT {
             database.inNewTransaction(table -> table.complete(List.of(message)));
             assertThat(database.reader().find(InboxQuery.ALL).entries()).hasSize(1);
             assertThat(database.reader().find(id).payload()).containsExactly(1, 2);
-            assertThat(new ForgettableInbox(dataSource, dialect, tables)
+            assertThat(new InboxPurge(dataSource, dialect, tables)
                             .forget(List.of("consumer"), InboxStatus.PROCESSED, Duration.ofDays(-1), Instant.EPOCH, 10)
                             .rows())
                     .isOne();

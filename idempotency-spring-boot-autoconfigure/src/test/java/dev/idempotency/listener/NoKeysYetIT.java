@@ -11,7 +11,7 @@ import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.OutageRegistry;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -54,7 +54,7 @@ class NoKeysYetIT extends ApplicationTest {
                     .as("dead-lettered as ever, since there are messages with a key")
                     .containsExactly("first", "second");
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
-            await().until(() -> app.bean(Outages.class).current().isEmpty());
+            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
         }
     }
 
@@ -76,8 +76,8 @@ class NoKeysYetIT extends ApplicationTest {
     }
 
     private void awaitStandstill(TestApplication app) {
-        await().until(() -> !app.bean(Outages.class).current().isEmpty());
-        ConsumerOutage outage = app.bean(Outages.class).current().get(0);
+        await().until(() -> !app.bean(OutageRegistry.class).current().isEmpty());
+        ConsumerOutage outage = app.bean(OutageRegistry.class).current().get(0);
         assertThat(outage.forKeys()).isTrue();
         assertThat(outage.cause())
                 .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key", "idempotency.key.headers")

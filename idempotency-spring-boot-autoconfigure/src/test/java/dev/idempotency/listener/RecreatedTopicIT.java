@@ -13,7 +13,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.Outages;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.testing.TestKafka;
@@ -133,8 +133,8 @@ class RecreatedTopicIT extends ApplicationTest {
                 Outcomes.class)) {
             send(app, "a", "b");
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> app.bean(Outages.class).current().size() == KINDS.size());
-            assertThat(app.bean(Outages.class).current()).allSatisfy(outage -> {
+                    .until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
+            assertThat(app.bean(OutageRegistry.class).current()).allSatisfy(outage -> {
                 assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.BROKER);
                 assertThat(outage.cause()).contains(this.topic + "-0@0", Elsewhere.NOWHERE, "#coordinates");
             });
@@ -144,7 +144,7 @@ class RecreatedTopicIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).isEmpty();
             app.bean(Elsewhere.class).reachable = true;
             awaitEffects(app, "a", "b");
-            await().until(() -> app.bean(Outages.class).current().isEmpty());
+            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
             assertThat(app.bean(Failures.class).causes()).isEmpty();
             assertThat(app.bean(Failures.class).recovered()).isEmpty();
             assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();

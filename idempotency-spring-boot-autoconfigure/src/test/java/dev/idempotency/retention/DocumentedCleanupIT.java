@@ -30,7 +30,8 @@ class DocumentedCleanupIT {
     void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE)
+                    .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
             String command = scheduledCommand(jdbc, documentedSql("idempotency-cleanup"));
@@ -54,7 +55,8 @@ class DocumentedCleanupIT {
     void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE)
+                    .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             String insert = """
                     insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,

@@ -15,7 +15,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.junit.jupiter.api.Test;
 
-class MessageKeepingTests {
+class KeptMessageFactoryTests {
 
     private static final RecordCoordinates ELSEWHERE = new RecordCoordinates("elsewhere", 1, 2);
 
@@ -24,7 +24,7 @@ class MessageKeepingTests {
     private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return new MessageKeeping(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
+        return new KeptMessageFactory(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
                 .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record)))
                 .get(0);
     }

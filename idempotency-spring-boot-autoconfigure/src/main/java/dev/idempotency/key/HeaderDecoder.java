@@ -8,14 +8,14 @@ import java.util.HexFormat;
  * Header bytes as text: UTF-8 where that is what they are, and {@code hex:…} for all else, such as a binary UUID or a
  * serialized number. Different bytes never become the same text.
  */
-final class HeaderText {
+final class HeaderDecoder {
 
     private static final String HEX_PREFIX = "hex:";
     private static final char REPLACEMENT = '\uFFFD';
 
-    private HeaderText() {}
+    private HeaderDecoder() {}
 
-    static String of(byte[] value) {
+    static String decode(byte[] value) {
         String text = new String(value, StandardCharsets.UTF_8);
         boolean asIs = isPlain(text) && !text.startsWith(HEX_PREFIX) && isFaithful(text, value);
         return asIs ? text : HEX_PREFIX + HexFormat.of().formatHex(value);

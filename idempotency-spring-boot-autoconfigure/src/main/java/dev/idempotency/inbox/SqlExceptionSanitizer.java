@@ -11,14 +11,14 @@ import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
  * A failure of the database without the values that were to be written: drivers and servers put rows, and so payloads,
  * into their messages.
  */
-final class DiscreetFailure {
+final class SqlExceptionSanitizer {
 
     private static final String TASK = "keep a message in the inbox";
 
     private static final String DATA_EXCEPTION = "22";
     private static final String INTEGRITY_VIOLATION = "23";
 
-    private DiscreetFailure() {}
+    private SqlExceptionSanitizer() {}
 
     /** The same failure, with no more than the first line of what the database said where that is about values. */
     static RuntimeException of(DataAccessException failure) {

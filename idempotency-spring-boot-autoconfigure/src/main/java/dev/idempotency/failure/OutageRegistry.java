@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /** Knows which consumers wait for the database. It hears of commits and duplicates, by which an outage is known to be over. */
-public final class Outages implements IdempotencyObserver {
+public final class OutageRegistry implements IdempotencyObserver {
 
     private final FailureClassifier classifier;
     private final FailureSettings settings;
@@ -25,7 +25,7 @@ public final class Outages implements IdempotencyObserver {
      * @param classifierName the name of the classifier's bean
      * @param storeTakesWrites asked, where a message fails again and again, whether the database is there all the same
      */
-    public Outages(
+    public OutageRegistry(
             String classifierName,
             FailureClassifier classifier,
             FailureSettings settings,
@@ -78,12 +78,12 @@ public final class Outages implements IdempotencyObserver {
 
             @Override
             public void committed(long nanos) {
-                outage.overcome();
+                outage.recordSuccess();
             }
 
             @Override
             public void duplicate(Duplicate duplicate) {
-                outage.overcome();
+                outage.recordSuccess();
             }
         };
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
 /** Calls a record listener with one record after the other; the first that fails is named, as batch listeners do. */
-final class RecordsOfPoll<K, V> implements ListenerCall {
+final class RecordByRecordCall<K, V> implements ListenerCall {
 
     /** What leads to the listener method, with the conversions of its arguments. */
     interface Listener<K, V> {
@@ -24,7 +24,7 @@ final class RecordsOfPoll<K, V> implements ListenerCall {
     private final List<ConsumerRecord<K, V>> records;
     private final Listener<K, V> listener;
 
-    RecordsOfPoll(ProtectedMethods endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
+    RecordByRecordCall(ProtectedMethods endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
         this.endpoint = endpoint;
         this.records = records;
         this.listener = listener;

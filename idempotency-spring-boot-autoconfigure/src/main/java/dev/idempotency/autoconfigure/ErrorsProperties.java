@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
-public record IdempotencyErrorsProperties(
+public record ErrorsProperties(
         @DefaultValue("500ms") Duration initialInterval,
         @DefaultValue("2") double multiplier,
         @DefaultValue("10s") Duration maxInterval,

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
@@ -24,14 +25,14 @@ import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
  * the database's fault. That of {@code @RetryableTopic} is set when a container is otherwise complete, so containers are
  * looked at again before they start.
  */
-public final class FailureHandling implements SmartLifecycle, DisposableBean {
+public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
 
-    private static final Logger logger = LoggerFactory.getLogger(FailureHandling.class);
+    private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
 
     private record Installation(AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {}
 
     private final FailureSettings settings;
-    private final Outages outages;
+    private final OutageRegistry outages;
     private final DeserializerInstrumentation receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
@@ -40,9 +41,9 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
     private @Nullable DeadLetterProducer producer;
     private volatile boolean running;
 
-    public FailureHandling(
+    public ErrorHandlerInstaller(
             FailureSettings settings,
-            Outages outages,
+            OutageRegistry outages,
             DeserializerInstrumentation receivedBytes,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName) {
@@ -66,8 +67,8 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
                     new RetryingErrorHandler(recoverer(container, consumer, observer), this.settings, this.pauses));
         }
         Installation installation = new Installation(container, suspension);
-        standBefore(installation);
-        standBeforeRollbacks(container, suspension);
+        wrapErrorHandler(installation);
+        wrapRollbackProcessor(container, suspension);
         OutageInterceptor.install(container, outage);
         this.installations.add(installation);
     }
@@ -102,14 +103,14 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    private static void standBefore(Installation installation) {
+    private static void wrapErrorHandler(Installation installation) {
         CommonErrorHandler handler = installation.container().getCommonErrorHandler();
         if (handler != null && !(handler instanceof OutageErrorHandler)) {
             installation.container().setCommonErrorHandler(new OutageErrorHandler(handler, installation.suspension()));
         }
     }
 
-    private static <K, V> void standBeforeRollbacks(
+    private static <K, V> void wrapRollbackProcessor(
             AbstractMessageListenerContainer<K, V> container, ContainerSuspension suspension) {
         container.setAfterRollbackProcessor(
                 new OutageRollbackProcessor<>(container.getAfterRollbackProcessor(), suspension));
@@ -165,7 +166,7 @@ public final class FailureHandling implements SmartLifecycle, DisposableBean {
 
     @Override
     public void start() {
-        this.installations.forEach(FailureHandling::standBefore);
+        this.installations.forEach(ErrorHandlerInstaller::wrapErrorHandler);
         this.running = true;
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /** Makes of a message that was delivered one that can be written to the table: what was received, and its type. */
-final class MessageKeeping {
+final class KeptMessageFactory {
 
     private static final int MAX_TYPE_LENGTH = 255;
 
@@ -23,7 +23,7 @@ final class MessageKeeping {
     private final boolean retries;
 
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
-    MessageKeeping(ReceivedRecords received, InboxSettings settings, boolean retries) {
+    KeptMessageFactory(ReceivedRecords received, InboxSettings settings, boolean retries) {
         this.received = received;
         this.typeHeaders = settings.typeHeaders();
         this.maxPayload = settings.maxPayload();

@@ -13,11 +13,11 @@ import javax.sql.DataSource;
  * The table of the inbox, as its cleanup sees it: each call is a small transaction of its own, on a connection of its
  * own, that waits for nobody.
  */
-public final class ForgettableInbox {
+public final class InboxPurge {
 
     private final InboxDatabase database;
 
-    public ForgettableInbox(DataSource dataSource, Dialect dialect, Tables tables) {
+    public InboxPurge(DataSource dataSource, Dialect dialect, Tables tables) {
         this.database = new InboxDatabase(dataSource, dialect, tables);
     }
 

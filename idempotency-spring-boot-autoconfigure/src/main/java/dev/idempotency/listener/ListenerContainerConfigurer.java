@@ -6,7 +6,7 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.FailureHandling;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
@@ -26,18 +26,18 @@ import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 
 /** Prepares the container of a protected listener: it remembers what it delivers, and its errors are understood. */
-public final class ContainerPreparation {
+public final class ListenerContainerConfigurer {
 
     private final ListenerDefinitionRegistry definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
     private final ObjectProvider<ListenerInspection> inspection;
-    private final FailureHandling failures;
+    private final ErrorHandlerInstaller failures;
 
-    public ContainerPreparation(
+    public ListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
-            FailureHandling failures) {
+            ErrorHandlerInstaller failures) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
         this.inspection = inspection;
@@ -52,9 +52,9 @@ public final class ContainerPreparation {
         CalledMethods called = CalledMethods.of(container);
         Object given = listenerOf(container);
         RepliesToNew.install(innermost(given), called != null && called.areClaimed());
-        container.setupMessageListener(UnpositionedListener.of(remembering(given, endpoint), given, bean));
-        teach(container.getCommonErrorHandler());
-        this.retryTopics.ifAvailable(ContainerPreparation::teach);
+        container.setupMessageListener(UnpositionedListener.of(wrap(given, endpoint), given, bean));
+        excludeFromRetries(container.getCommonErrorHandler());
+        this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!endpoint.isEmpty()) {
             this.failures.install(container, endpoint.consumer(), endpoint.observer());
         }
@@ -80,14 +80,14 @@ public final class ContainerPreparation {
         return innermost;
     }
 
-    private static void teach(@Nullable Object errorHandler) {
+    private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
             classifier.addNotRetryableExceptions(UnusableKeyException.class);
         }
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Object remembering(@Nullable Object listener, ProtectedMethods endpoint) {
+    private static Object wrap(@Nullable Object listener, ProtectedMethods endpoint) {
         ListenerDefinition perPoll = endpoint.perPoll();
         if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
             MessageListener delegate = (MessageListener) filtering.getDelegate();

@@ -20,15 +20,15 @@ import org.springframework.util.StringUtils;
  * <p>{@code @KafkaListener} names a {@code containerPostProcessor}, which is called last, when a container is complete.
  * Every listener is given one that leads here and knows the listener's bean; the user's own is called before it.
  */
-public final class IdempotentEndpoints implements AnnotationEnhancer, BeanNameAware {
+public final class IdempotentListenerEnhancer implements AnnotationEnhancer, BeanNameAware {
 
     private static final String POST_PROCESSOR = "containerPostProcessor";
 
-    private final ObjectProvider<ContainerPreparation> preparation;
+    private final ObjectProvider<ListenerContainerConfigurer> preparation;
     private final List<AnnotatedElement> elements = new CopyOnWriteArrayList<>();
     private String beanName = "";
 
-    public IdempotentEndpoints(ObjectProvider<ContainerPreparation> preparation) {
+    public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> preparation) {
         this.preparation = preparation;
     }
 

@@ -1,6 +1,5 @@
-package dev.idempotency.failure;
+package dev.idempotency;
 
-import dev.idempotency.IdempotencyException;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 

@@ -16,7 +16,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 
-class DiscreetFailureTests {
+class SqlExceptionSanitizerTests {
 
     private static DataAccessException translated(SQLException failure) {
         DataAccessException translated = new SQLExceptionSubclassTranslator().translate("task", "sql", failure);
@@ -40,33 +40,33 @@ class DiscreetFailureTests {
     void theKindOfFailureStaysTheSame(String state) {
         SQLException failure = new SQLException("what happened", state);
         FailureKind kind = new DatabaseFailureClassifier().classify(translated(failure));
-        assertThat(new DatabaseFailureClassifier().classify(DiscreetFailure.of(translated(failure))))
+        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.of(translated(failure))))
                 .isEqualTo(kind);
-        assertThat(new DatabaseFailureClassifier().classify(DiscreetFailure.of(translated(batch(failure)))))
+        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.of(translated(batch(failure)))))
                 .isEqualTo(kind);
     }
 
     @Test
     void aLostConnectionIsAnOutageWithoutAnyState() {
         assertThat(new DatabaseFailureClassifier()
-                        .classify(DiscreetFailure.of(translated(new SQLTransientConnectionException("gone")))))
+                        .classify(SqlExceptionSanitizer.of(translated(new SQLTransientConnectionException("gone")))))
                 .isEqualTo(FailureKind.OUTAGE);
         assertThat(new DatabaseFailureClassifier()
-                        .classify(DiscreetFailure.of(translated(new SQLRecoverableException("gone")))))
+                        .classify(SqlExceptionSanitizer.of(translated(new SQLRecoverableException("gone")))))
                 .isEqualTo(FailureKind.OUTAGE);
     }
 
     @Test
     void valuesAreLeftOutWhereverTheDatabasePutsThem() {
         SQLException violation = new SQLException("violates a constraint\n  Detail: row contains (secret)", "23505");
-        RuntimeException single = DiscreetFailure.of(translated(violation));
+        RuntimeException single = SqlExceptionSanitizer.of(translated(violation));
         assertThat(single).isInstanceOf(DuplicateKeyException.class);
         assertThat(FailureText.of(single)).contains("violates a constraint").doesNotContain("secret");
-        assertThat(FailureText.of(DiscreetFailure.of(translated(batch(violation)))))
+        assertThat(FailureText.of(SqlExceptionSanitizer.of(translated(batch(violation)))))
                 .contains("violates a constraint")
                 .doesNotContain("secret");
         SQLException deadlock = new SQLException("deadlock detected\n  Detail: process 1 waits", "40P01");
-        assertThat(FailureText.of(DiscreetFailure.of(translated(batch(deadlock)))))
+        assertThat(FailureText.of(SqlExceptionSanitizer.of(translated(batch(deadlock)))))
                 .contains("process 1 waits")
                 .doesNotContain("secret");
     }
