@@ -1,5 +1,7 @@
 package dev.idempotency.benchmarks;
 
+import dev.idempotency.benchmarks.harness.BenchmarkDatabase;
+import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.interceptor.InterceptorAlone;
 import dev.idempotency.benchmarks.report.Report;
 import dev.idempotency.benchmarks.report.ResultTable;
@@ -10,8 +12,6 @@ import dev.idempotency.benchmarks.scenario.Latency;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
 import dev.idempotency.benchmarks.scenario.Scenario;
 import dev.idempotency.benchmarks.scenario.TableSize;
-import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
-import dev.idempotency.benchmarks.stage.Durability;
 import dev.idempotency.benchmarks.startup.StartUp;
 import java.nio.file.Path;
 import java.util.Collections;

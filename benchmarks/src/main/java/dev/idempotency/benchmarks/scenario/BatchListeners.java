@@ -1,10 +1,10 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.BatchContenders;
-import dev.idempotency.benchmarks.contender.Contender;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.measured.MeasuredBatchListeners;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,15 +15,15 @@ public final class BatchListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Map<Contender, Contender> pairs = BatchContenders.pairs();
-        List<Contender> contenders = pairs.entrySet().stream()
+        Map<MeasuredListener, MeasuredListener> pairs = MeasuredBatchListeners.pairs();
+        List<MeasuredListener> listeners = pairs.entrySet().stream()
                 .flatMap(pair -> Stream.of(pair.getKey(), pair.getValue()))
                 .toList();
         int messages = setting.sizes().batchMessages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
+                BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
             ComparedRates compared =
-                    ContenderComparison.ofNewMessages(application, contenders, setting.sizes(), messages);
+                    ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
             pairs.forEach((raw, idempotent) -> {
                 rows.add(compared.row(raw.name(), raw.name()));

@@ -1,11 +1,11 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.AlternatingListeners;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
-import dev.idempotency.benchmarks.stage.Turns;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ public final class CleanupWhileConsuming implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        String listener = RecordContenders.IDEMPOTENT.listener();
+        String listener = MeasuredRecordListeners.IDEMPOTENT.id();
         Sizes sizes = setting.sizes();
         int messages = sizes.messages();
         // More than a turn for every batch of the cleanup is never needed.
@@ -49,24 +49,24 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
                 setting.database(),
-                Contender.classesOf(RecordContenders.ours()),
+                MeasuredListener.classesOf(MeasuredRecordListeners.ours()),
                 "idempotency.cleanup.rows-per-run=" + ROWS_PER_RUN)) {
             JdbcTemplate jdbc = application.jdbc();
-            RecordContenders.IDEMPOTENT.forgetAll(jdbc);
+            MeasuredRecordListeners.IDEMPOTENT.forgetAll(jdbc);
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
             Removal removal = new Removal(application.bean(Cleanup.class));
-            try (Turns turns = application.takeTurns(List.of(listener), supply)) {
+            try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {
                 for (int i = 0; i < 2 * sizes.warmUps(); i++) {
-                    turns.give(listener, messages);
+                    turns.measure(listener, messages);
                 }
                 while (!removal.isComplete()) {
-                    undisturbed.add(turns.give(listener, messages).recordsPerSecond());
-                    disturbed.add(
-                            removal.during(() -> turns.give(listener, messages).recordsPerSecond()));
+                    undisturbed.add(turns.measure(listener, messages).recordsPerSecond());
+                    disturbed.add(removal.during(
+                            () -> turns.measure(listener, messages).recordsPerSecond()));
                 }
-                RecordContenders.IDEMPOTENT.checkEffects(jdbc, turns.total(listener));
+                MeasuredRecordListeners.IDEMPOTENT.checkEffects(jdbc, turns.total(listener));
             }
             removal.check(sizes.cleanupRows());
             Map<String, List<Double>> rates = new LinkedHashMap<>();

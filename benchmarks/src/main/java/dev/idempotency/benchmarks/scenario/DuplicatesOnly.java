@@ -1,10 +1,10 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.BatchContenders;
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.measured.MeasuredBatchListeners;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,18 +16,18 @@ public final class DuplicatesOnly implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        List<Contender> contenders = new ArrayList<>(RecordContenders.all());
-        contenders.add(BatchContenders.IDEMPOTENT_500);
+        List<MeasuredListener> listeners = new ArrayList<>(MeasuredRecordListeners.all());
+        listeners.add(MeasuredBatchListeners.IDEMPOTENT_500);
         Sizes sizes = setting.sizes().shorter();
         int messages = sizes.messages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
-            ComparedRates compared = ContenderComparison.ofDuplicates(application, contenders, sizes, messages);
+                BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
+            ComparedRates compared = ListenerComparison.ofDuplicates(application, listeners, sizes, messages);
             return new ResultTable(
                     "Duplicates only, after a rewind",
                     new Setting(setting.durability(), setting.database(), sizes).describeRounds(messages),
                     ComparedRates.COLUMNS,
-                    compared.rowsComparedWith(RecordContenders.RAW.name()),
+                    compared.rowsComparedWith(MeasuredRecordListeners.RAW.name()),
                     compared.rates());
         }
     }

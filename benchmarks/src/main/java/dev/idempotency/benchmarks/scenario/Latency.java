@@ -1,11 +1,11 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.harness.Measurement;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
-import dev.idempotency.benchmarks.stage.Measurement;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class Latency implements Scenario {
     public ResultTable measure(Setting setting) {
         Sizes sizes = setting.sizes();
         int messages = sizes.perSecond() * sizes.rateSeconds();
-        List<Class<?>> classes = new ArrayList<>(Contender.classesOf(RecordContenders.ours()));
+        List<Class<?>> classes = new ArrayList<>(MeasuredListener.classesOf(MeasuredRecordListeners.ours()));
         classes.add(ClaimTimes.class);
         Map<String, List<Double>> samples = new LinkedHashMap<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(setting.database(), classes)) {
@@ -33,13 +33,12 @@ public final class Latency implements Scenario {
                     samples.clear();
                     claims.forget();
                 }
-                for (Contender contender : RecordContenders.ours()) {
-                    contender.forgetAll(application.jdbc());
-                    Measurement measurement =
-                            application.consumeAtRate(contender.listener(), messages, sizes.perSecond());
-                    contender.checkEffects(application.jdbc(), messages);
+                for (MeasuredListener listener : MeasuredRecordListeners.ours()) {
+                    listener.forgetAll(application.jdbc());
+                    Measurement measurement = application.consumeAtRate(listener.id(), messages, sizes.perSecond());
+                    listener.checkEffects(application.jdbc(), messages);
                     List<Double> micros =
-                            samples.computeIfAbsent(contender.name() + ", whole delivery", name -> new ArrayList<>());
+                            samples.computeIfAbsent(listener.name() + ", whole delivery", name -> new ArrayList<>());
                     for (long nanos : measurement.latencies()) {
                         micros.add(nanos / 1e3);
                     }

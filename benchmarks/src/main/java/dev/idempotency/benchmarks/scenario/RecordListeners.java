@@ -1,9 +1,9 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
 import java.util.List;
 
 /** Record listeners: one message, one transaction. */
@@ -11,17 +11,17 @@ public final class RecordListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        List<Contender> contenders = RecordContenders.all();
+        List<MeasuredListener> listeners = MeasuredRecordListeners.all();
         int messages = setting.sizes().messages();
         try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contender.classesOf(contenders))) {
+                BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
             ComparedRates compared =
-                    ContenderComparison.ofNewMessages(application, contenders, setting.sizes(), messages);
+                    ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             return new ResultTable(
                     "Record listeners",
                     setting.describeRounds(messages),
                     ComparedRates.COLUMNS,
-                    compared.rowsComparedWith(RecordContenders.RAW.name()),
+                    compared.rowsComparedWith(MeasuredRecordListeners.RAW.name()),
                     compared.rates());
         }
     }

@@ -1,6 +1,6 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.stage.ListenerFailedException;
+import dev.idempotency.benchmarks.harness.ListenerFailedException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

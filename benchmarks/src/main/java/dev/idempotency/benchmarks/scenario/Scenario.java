@@ -1,8 +1,8 @@
 package dev.idempotency.benchmarks.scenario;
 
+import dev.idempotency.benchmarks.harness.BenchmarkDatabase;
+import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
-import dev.idempotency.benchmarks.stage.Durability;
 
 /** Something that is measured. */
 public interface Scenario {

@@ -1,10 +1,10 @@
 package dev.idempotency.benchmarks.scenario;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.AlternatingListeners;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
-import dev.idempotency.benchmarks.stage.Turns;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,29 +13,29 @@ public final class TableSize implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Contender raw = RecordContenders.RAW;
-        Contender idempotent = RecordContenders.IDEMPOTENT;
+        MeasuredListener raw = MeasuredRecordListeners.RAW;
+        MeasuredListener idempotent = MeasuredRecordListeners.IDEMPOTENT;
         Sizes sizes = setting.sizes();
         int messages = sizes.messages();
         int supply = sizes.supply(messages) * sizes.tableRows().size();
-        try (BenchmarkApplication application =
-                BenchmarkApplication.start(setting.database(), Contender.classesOf(RecordContenders.ours()))) {
+        try (BenchmarkApplication application = BenchmarkApplication.start(
+                setting.database(), MeasuredListener.classesOf(MeasuredRecordListeners.ours()))) {
             FilledTables tables = new FilledTables(application.jdbc());
-            sizes.tableRows().forEach(rows -> tables.fill(rows, idempotent.listener()));
-            RecordContenders.ours().forEach(contender -> contender.forgetAll(application.jdbc()));
+            sizes.tableRows().forEach(rows -> tables.fill(rows, idempotent.id()));
+            MeasuredRecordListeners.ours().forEach(listener -> listener.forgetAll(application.jdbc()));
             application.publish(supply);
-            try (Turns turns = application.takeTurns(List.of(raw.listener(), idempotent.listener()), supply)) {
+            try (AlternatingListeners turns = application.alternate(List.of(raw.id(), idempotent.id()), supply)) {
                 List<Variant> variants = new ArrayList<>();
                 variants.add(new Variant(
-                        raw.name(), () -> turns.give(raw.listener(), messages).recordsPerSecond()));
+                        raw.name(), () -> turns.measure(raw.id(), messages).recordsPerSecond()));
                 for (int rows : sizes.tableRows()) {
                     variants.add(new Variant(
                             "`@IdempotentListener`, %,d rows before".formatted(rows),
-                            () -> tables.with(rows, () -> turns.give(idempotent.listener(), messages)
+                            () -> tables.with(rows, () -> turns.measure(idempotent.id(), messages)
                                     .recordsPerSecond())));
                 }
                 ComparedRates compared = RoundRobin.run(variants, sizes, () -> {});
-                idempotent.checkEffects(application.jdbc(), turns.total(idempotent.listener()));
+                idempotent.checkEffects(application.jdbc(), turns.total(idempotent.id()));
                 return new ResultTable(
                         "Rows in the table before the run",
                         setting.describeRounds(messages),

@@ -3,13 +3,13 @@ package dev.idempotency.benchmarks.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import dev.idempotency.benchmarks.contender.Contender;
-import dev.idempotency.benchmarks.contender.RecordContenders;
+import dev.idempotency.benchmarks.harness.AlternatingListeners;
+import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.harness.BenchmarkDatabase;
+import dev.idempotency.benchmarks.harness.Durability;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
+import dev.idempotency.benchmarks.measured.MeasuredRecordListeners;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkApplication;
-import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
-import dev.idempotency.benchmarks.stage.Durability;
-import dev.idempotency.benchmarks.stage.Turns;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,18 +30,17 @@ class RecordListenersIT {
     }
 
     @Test
-    void everyContenderAppliesEveryMessageOnce() {
+    void everyListenerAppliesEveryMessageOnce() {
         ResultTable table =
                 new RecordListeners().measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
         assertThat(table.samples())
-                .hasSameSizeAs(RecordContenders.all())
-                .allSatisfy(
-                        (contender, rates) -> assertThat(rates).as(contender).hasSize(Sizes.TINY.rounds()));
+                .hasSameSizeAs(MeasuredRecordListeners.all())
+                .allSatisfy((listener, rates) -> assertThat(rates).as(listener).hasSize(Sizes.TINY.rounds()));
     }
 
     @Test
     void anEffectThatHappenedTwiceOrNotAtAllIsSeen() {
-        Contender raw = RecordContenders.RAW;
+        MeasuredListener raw = MeasuredRecordListeners.RAW;
         try (BenchmarkApplication application = BenchmarkApplication.start(database, raw.classes())) {
             raw.forgetAll(application.jdbc());
             application.publish(3);
@@ -57,9 +56,9 @@ class RecordListenersIT {
         }
     }
 
-    private static void consume(BenchmarkApplication application, Contender contender, int records) {
-        try (Turns turns = application.takeTurns(List.of(contender.listener()), records + 1)) {
-            turns.give(contender.listener(), records);
+    private static void consume(BenchmarkApplication application, MeasuredListener listener, int records) {
+        try (AlternatingListeners turns = application.alternate(List.of(listener.id()), records + 1)) {
+            turns.measure(listener.id(), records);
         }
     }
 }

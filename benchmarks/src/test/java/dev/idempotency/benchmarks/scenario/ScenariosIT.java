@@ -2,9 +2,9 @@ package dev.idempotency.benchmarks.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.benchmarks.harness.BenchmarkDatabase;
+import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.report.ResultTable;
-import dev.idempotency.benchmarks.stage.BenchmarkDatabase;
-import dev.idempotency.benchmarks.stage.Durability;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

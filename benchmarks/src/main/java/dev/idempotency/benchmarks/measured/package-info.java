@@ -1,5 +1,5 @@
 /** The listeners that are compared, each set up as its own documentation says. */
 @NullMarked
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import org.jspecify.annotations.NullMarked;

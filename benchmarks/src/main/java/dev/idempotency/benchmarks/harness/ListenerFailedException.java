@@ -1,9 +1,9 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import java.io.Serial;
 import org.springframework.core.NestedExceptionUtils;
 
-/** A contender threw an exception where it should have handled its record. */
+/** A listener threw an exception where it should have handled its record. */
 public final class ListenerFailedException extends IllegalStateException {
 
     @Serial

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import java.util.List;
 import org.springframework.jdbc.core.JdbcTemplate;

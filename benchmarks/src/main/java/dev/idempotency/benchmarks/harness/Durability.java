@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 /** Whether a commit waits for the disk. */
 public enum Durability {

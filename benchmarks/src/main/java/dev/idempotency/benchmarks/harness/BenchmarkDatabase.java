@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import java.util.Map;
 import java.util.Objects;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 
-/** Stands at every container, the same for all contenders, and leads its deliveries through the gate of its listener. */
+/** Stands at every container, the same for all listeners, and leads its deliveries through the gate of its listener. */
 final class DeliveryGateInterceptor implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
 
     private final Map<String, DeliveryGate> gates = new ConcurrentHashMap<>();

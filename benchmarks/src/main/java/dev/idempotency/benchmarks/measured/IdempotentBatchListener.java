@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import dev.idempotency.IdempotentListener;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import dev.idempotency.testing.TestKafka;
 import java.util.ArrayList;
@@ -86,30 +86,30 @@ public final class BenchmarkApplication implements AutoCloseable {
     }
 
     /** Starts listeners before the last records of the topic, whether or not they have had them before. */
-    public Turns takeTurns(Collection<String> listeners, int records) {
-        return takeTurns(listeners, endOffset() - records);
+    public AlternatingListeners alternate(Collection<String> listeners, int records) {
+        return alternate(listeners, endOffset() - records);
     }
 
     /** Lets a listener consume new records while they are published at a fixed rate. */
     public Measurement consumeAtRate(String listener, int records, int perSecond) {
-        try (Turns turns = takeTurns(List.of(listener), endOffset())) {
+        try (AlternatingListeners turns = alternate(List.of(listener), endOffset())) {
             // One more, whose arrival ends the turn.
             CompletableFuture<Void> published =
                     CompletableFuture.runAsync(() -> this.workload.publish(records + 1, perSecond));
-            Measurement measurement = turns.give(listener, records);
+            Measurement measurement = turns.measure(listener, records);
             published.join();
             return measurement;
         }
     }
 
-    private Turns takeTurns(Collection<String> listeners, long offset) {
+    private AlternatingListeners alternate(Collection<String> listeners, long offset) {
         jdbc().execute("checkpoint");
         Map<String, MessageListenerContainer> containers = new LinkedHashMap<>();
         for (String listener : listeners) {
             moveTo(listener, offset);
             containers.put(listener, container(listener));
         }
-        return new Turns(containers, bean(DeliveryGateInterceptor.class));
+        return new AlternatingListeners(containers, bean(DeliveryGateInterceptor.class));
     }
 
     private void moveTo(String listener, long offset) {
@@ -159,7 +159,7 @@ public final class BenchmarkApplication implements AutoCloseable {
             return new DeliveryGateInterceptor();
         }
 
-        /** A contender that fails is not retried: its measurement would mean nothing. */
+        /** A listener that fails is not retried: its measurement would mean nothing. */
         @Bean
         CommonContainerStoppingErrorHandler errorHandler() {
             return new CommonContainerStoppingErrorHandler();

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -10,7 +10,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
  * Listeners that are all started, of which one runs at a time: what is compared is measured within the same moment, by
  * consumers that are not started again for it.
  */
-public final class Turns implements AutoCloseable {
+public final class AlternatingListeners implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
 
@@ -18,14 +18,14 @@ public final class Turns implements AutoCloseable {
     private final Map<String, DeliveryGate> gates = new LinkedHashMap<>();
 
     /** Starts the containers, by the ids of their listeners. */
-    Turns(Map<String, MessageListenerContainer> containers, DeliveryGateInterceptor gates) {
+    AlternatingListeners(Map<String, MessageListenerContainer> containers, DeliveryGateInterceptor gates) {
         this.containers = containers;
         containers.keySet().forEach(listener -> this.gates.put(listener, gates.open(listener)));
         containers.values().forEach(MessageListenerContainer::start);
     }
 
     /** Lets a listener run for so many records, or some more at the end of a batch. */
-    public Measurement give(String listener, int records) {
+    public Measurement measure(String listener, int records) {
         return gate(listener).run(records, PATIENCE);
     }
 

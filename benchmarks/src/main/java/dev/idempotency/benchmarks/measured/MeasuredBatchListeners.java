@@ -1,19 +1,19 @@
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The batch listeners, each with the raw one that it is compared with: same size, same work. */
-public final class BatchContenders {
+public final class MeasuredBatchListeners {
 
-    public static final Contender IDEMPOTENT_500 =
+    public static final MeasuredListener IDEMPOTENT_500 =
             idempotent("`@IdempotentListener`, 500, one statement a message", IdempotentBatchListener.EACH_500);
 
-    private BatchContenders() {}
+    private MeasuredBatchListeners() {}
 
     /** Raw listeners and who is compared with them. */
-    public static Map<Contender, Contender> pairs() {
-        Map<Contender, Contender> pairs = new LinkedHashMap<>();
+    public static Map<MeasuredListener, MeasuredListener> pairs() {
+        Map<MeasuredListener, MeasuredListener> pairs = new LinkedHashMap<>();
         pairs.put(
                 raw("raw, 50, one statement a message", RawBatchListener.EACH_50),
                 idempotent("`@IdempotentListener`, 50, one statement a message", IdempotentBatchListener.EACH_50));
@@ -27,11 +27,11 @@ public final class BatchContenders {
         return pairs;
     }
 
-    private static Contender raw(String name, String listener) {
-        return Contender.raw(name, listener, RawBatchListener.class);
+    private static MeasuredListener raw(String name, String listener) {
+        return MeasuredListener.raw(name, listener, RawBatchListener.class);
     }
 
-    private static Contender idempotent(String name, String listener) {
-        return Contender.deduplicating(name, listener, "idempotency_processed", IdempotentBatchListener.class);
+    private static MeasuredListener idempotent(String name, String listener) {
+        return MeasuredListener.deduplicating(name, listener, "idempotency_processed", IdempotentBatchListener.class);
     }
 }

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.stage;
+package dev.idempotency.benchmarks.harness;
 
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import javax.sql.DataSource;
 import org.apache.camel.CamelContext;

@@ -1,58 +1,59 @@
-package dev.idempotency.benchmarks.contender;
+package dev.idempotency.benchmarks.measured;
 
 import java.util.List;
 
 /** The record listeners; the raw one comes first, as the others are compared with it. */
-public final class RecordContenders {
+public final class MeasuredRecordListeners {
 
-    public static final Contender RAW = Contender.raw("raw, without deduplication", RawListener.ID, RawListener.class);
+    public static final MeasuredListener RAW =
+            MeasuredListener.raw("raw, without deduplication", RawListener.ID, RawListener.class);
 
-    private static final Contender RAW_AGAIN =
-            Contender.raw("raw, a second time", RawListener.AGAIN, RawListener.class);
+    private static final MeasuredListener RAW_AGAIN =
+            MeasuredListener.raw("raw, a second time", RawListener.AGAIN, RawListener.class);
 
-    private static final Contender ONE_INSERT_MORE = Contender.deduplicating(
+    private static final MeasuredListener ONE_INSERT_MORE = MeasuredListener.deduplicating(
             "one insert more, by hand",
             OneInsertMoreListener.ID,
             OneInsertMoreListener.TABLE,
             OneInsertMoreListener.class);
 
-    public static final Contender IDEMPOTENT = Contender.deduplicating(
+    public static final MeasuredListener IDEMPOTENT = MeasuredListener.deduplicating(
             "`@IdempotentListener`",
             IdempotentRecordListener.ID,
             "idempotency_processed",
             IdempotentRecordListener.class);
 
-    private static final Contender PER_POLL = Contender.deduplicating(
+    private static final MeasuredListener PER_POLL = MeasuredListener.deduplicating(
             "`@IdempotentListener(transactionPerPoll = true)`",
             PollListener.ID,
             "idempotency_processed",
             PollListener.class);
 
-    private static final Contender HAND_WRITTEN = Contender.deduplicating(
+    private static final MeasuredListener HAND_WRITTEN = MeasuredListener.deduplicating(
             "hand-written check, then insert",
             HandWrittenListener.ID,
             HandWrittenListener.TABLE,
             HandWrittenListener.class);
 
-    private static final Contender SPRING_INTEGRATION = Contender.deduplicating(
+    private static final MeasuredListener SPRING_INTEGRATION = MeasuredListener.deduplicating(
             "Spring Integration `JdbcMetadataStore`",
             SpringIntegrationListener.ID,
             "int_metadata_store",
             SpringIntegrationListener.class);
 
-    private static final Contender CAMEL = Contender.deduplicating(
+    private static final MeasuredListener CAMEL = MeasuredListener.deduplicating(
             "Camel `JdbcMessageIdRepository`", CamelListener.ID, "camel_messageprocessed", CamelListener.class);
 
-    private static final Contender EVENTUATE = Contender.deduplicating(
+    private static final MeasuredListener EVENTUATE = MeasuredListener.deduplicating(
             "Eventuate Tram `SqlTableBasedDuplicateMessageDetector`",
             EventuateListener.ID,
             "eventuate.received_messages",
             EventuateListener.class);
 
-    private RecordContenders() {}
+    private MeasuredRecordListeners() {}
 
     /** The second raw one shows how far the ratios of a run can be trusted, and the one insert more what is possible. */
-    public static List<Contender> all() {
+    public static List<MeasuredListener> all() {
         return List.of(
                 RAW,
                 RAW_AGAIN,
@@ -66,7 +67,7 @@ public final class RecordContenders {
     }
 
     /** Without the peers. */
-    public static List<Contender> ours() {
+    public static List<MeasuredListener> ours() {
         return List.of(RAW, IDEMPOTENT);
     }
 }
