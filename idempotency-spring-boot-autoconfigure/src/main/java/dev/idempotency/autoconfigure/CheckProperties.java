@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.check.Check;
 import dev.idempotency.check.CheckMode;
+import dev.idempotency.check.CheckPolicy;
 import java.time.Duration;
 import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -27,5 +28,9 @@ public record CheckProperties(
             throw new IllegalArgumentException(
                     "idempotency.broker-check-timeout must not be negative, but is " + brokerCheckTimeout);
         }
+    }
+
+    CheckPolicy policy() {
+        return new CheckPolicy(this.checks, this.relaxedChecks);
     }
 }

@@ -11,8 +11,12 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreStatistics;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -27,12 +31,20 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/** Auto-configuration for {@code @IdempotentListener}. */
+/**
+ * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail, and, with the
+ * JDBC store, cleanup and inbox.
+ */
 @AutoConfiguration(after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean(ProcessedMessageStore.class)
-@EnableConfigurationProperties(IdempotencyProperties.class)
-@Import(AutoProxyCreatorRegistrar.class)
+@EnableConfigurationProperties({IdempotencyProperties.class, ObserveProperties.class})
+@Import({
+    AutoProxyCreatorRegistrar.class,
+    FailureConfiguration.class,
+    InboxConfiguration.class,
+    CleanupConfiguration.class
+})
 public final class IdempotencyAutoConfiguration {
 
     @Bean
@@ -43,27 +55,28 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static IdempotentListenerEnhancer idempotentEndpoints(ObjectProvider<ListenerContainerConfigurer> preparation) {
-        return new IdempotentListenerEnhancer(preparation);
+    static IdempotentListenerEnhancer idempotentListenerEnhancer(
+            ObjectProvider<ListenerContainerConfigurer> containers) {
+        return new IdempotentListenerEnhancer(containers);
     }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static TransactionalBeanPostProcessor idempotentTransactionalBeans() {
+    static TransactionalBeanPostProcessor idempotencyTransactionalBeanPostProcessor() {
         return new TransactionalBeanPostProcessor();
     }
 
     @Bean
-    ListenerContainerConfigurer idempotentContainerPreparation(
+    ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
-            ErrorHandlerInstaller failures) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, failures);
+            ErrorHandlerInstaller errorHandlers) {
+        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers);
     }
 
     @Bean
-    ListenerDefinitionRegistry idempotentListenerDefinitions(
+    ListenerDefinitionRegistry idempotencyListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory,
             ProcessedMessageStore store,
             MessageKeyResolver keyResolver,
@@ -84,5 +97,26 @@ public final class IdempotencyAutoConfiguration {
     @ConditionalOnMissingBean
     MessageKeyResolver messageKeyResolver(IdempotencyProperties properties) {
         return new HeaderKeyResolver(properties.key().headers());
+    }
+
+    @Bean
+    StoreWatch idempotencyStoreWatch(
+            ProcessedMessageStore store,
+            ObjectProvider<ListenerDefinitionRegistry> definitions,
+            ObserveProperties properties) {
+        return new StoreWatch(() -> statistics(store, definitions.getObject()), properties.storeInterval());
+    }
+
+    private static StoreStatistics statistics(ProcessedMessageStore store, ListenerDefinitionRegistry definitions) {
+        List<String> consumers = definitions.listeners().stream()
+                .map(listener -> listener.consumer().name())
+                .distinct()
+                .toList();
+        return store.statistics(consumers);
+    }
+
+    @Bean
+    LastCleanup idempotencyLastCleanup() {
+        return new LastCleanup();
     }
 }

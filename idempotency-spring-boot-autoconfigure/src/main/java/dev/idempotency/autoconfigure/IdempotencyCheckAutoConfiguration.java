@@ -1,6 +1,5 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.check.ContainerGuard;
 import dev.idempotency.check.ListenerChecks;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -20,15 +19,12 @@ import org.springframework.context.annotation.Bean;
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
-    ListenerChecks idempotentListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
-        return new ListenerChecks(
-                beanFactory,
-                new CheckPolicy(properties.checks(), properties.relaxedChecks()),
-                properties.brokerCheckTimeout());
+    ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
+        return new ListenerChecks(beanFactory, properties.policy(), properties.brokerCheckTimeout());
     }
 
     @Bean
     ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
-        return new ContainerGuard(beanFactory, new CheckPolicy(properties.checks(), properties.relaxedChecks()));
+        return new ContainerGuard(beanFactory, properties.policy());
     }
 }

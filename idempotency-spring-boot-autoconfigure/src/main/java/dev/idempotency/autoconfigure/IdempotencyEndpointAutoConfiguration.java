@@ -2,27 +2,27 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.stream.Collectors;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the Actuator endpoint {@code idempotency}. */
-@AutoConfiguration(after = IdempotencyObserveAutoConfiguration.class)
+/** Auto-configuration for the Actuator endpoints {@code idempotency} and {@code idempotencyinbox}. */
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean(StoreWatch.class)
-@ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
+@ConditionalOnBean(ListenerDefinitionRegistry.class)
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -32,11 +32,13 @@ public final class IdempotencyEndpointAutoConfiguration {
     }
 
     @Bean
-    ConsumerTallyRegistry idempotencyConsumerTallies() {
+    @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
+    ConsumerTallyRegistry idempotencyConsumerTallyRegistry() {
         return new ConsumerTallyRegistry();
     }
 
     @Bean
+    @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
             ListenerDefinitionRegistry definitions,
@@ -45,5 +47,15 @@ public final class IdempotencyEndpointAutoConfiguration {
             LastCleanup cleanup,
             ProcessedMessageStore store) {
         return new IdempotencyEndpoint(new ConsumerReports(definitions, tallies, storeWatch, cleanup), store);
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnBean(Inbox.class)
+    @ConditionalOnMissingBean
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ListenerDefinitionRegistry definitions) {
+        return new IdempotencyInboxEndpoint(inbox, () -> definitions.listeners().stream()
+                .map(listener -> listener.consumer().name())
+                .collect(Collectors.toSet()));
     }
 }

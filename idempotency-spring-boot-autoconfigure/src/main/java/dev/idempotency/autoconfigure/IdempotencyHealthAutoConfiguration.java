@@ -10,18 +10,16 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration for the health contributor {@code idempotency}. */
 @AutoConfiguration(
-        after = IdempotencyObserveAutoConfiguration.class,
+        after = IdempotencyAutoConfiguration.class,
         beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({Health.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean({LastCleanup.class, OutageRegistry.class})
+@ConditionalOnBean(OutageRegistry.class)
 @ConditionalOnEnabledHealthIndicator("idempotency")
 public final class IdempotencyHealthAutoConfiguration {
 

@@ -1,41 +1,70 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.CleanupMeters;
+import dev.idempotency.metrics.FailureMeters;
 import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
+import dev.idempotency.metrics.ObservationObserver;
 import dev.idempotency.metrics.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
-/** Auto-configuration for Micrometer meters. */
+/** Auto-configuration for Micrometer: meters, and what a listener's observation, and so its span, says of a message. */
 @AutoConfiguration(
-        after = IdempotencyObserveAutoConfiguration.class,
-        afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
-@ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean({MeterRegistry.class, StoreWatch.class})
+        after = IdempotencyAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
+        })
+@ConditionalOnBean(ListenerDefinitionRegistry.class)
 public final class IdempotencyMetricsAutoConfiguration {
 
-    @Bean
-    @ConditionalOnMissingBean
-    MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
-        return new MeterObserver(registry, store);
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnBean(MeterRegistry.class)
+    static final class MeterConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
+            return new MeterObserver(registry, store);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        FailureMeters idempotencyFailureMeters(MeterRegistry registry) {
+            return new FailureMeters(registry);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        CleanupMeters idempotencyCleanupMeters(MeterRegistry registry) {
+            return new CleanupMeters(registry);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        InboxMeters idempotencyInboxMeters(MeterRegistry registry) {
+            return new InboxMeters(registry);
+        }
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    CleanupMeters idempotencyCleanupMeters(MeterRegistry registry) {
-        return new CleanupMeters(registry);
-    }
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ObservationRegistry.class)
+    @ConditionalOnBean(ObservationRegistry.class)
+    static final class ObservationConfiguration {
 
-    @Bean
-    @ConditionalOnMissingBean
-    InboxMeters idempotencyInboxMeters(MeterRegistry registry) {
-        return new InboxMeters(registry);
+        @Bean
+        @ConditionalOnMissingBean
+        ObservationObserver idempotencyObservationObserver(ObservationRegistry registry) {
+            return new ObservationObserver(registry);
+        }
     }
 }

@@ -29,12 +29,9 @@ class ObservabilityAutoConfigurationTests {
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     IdempotencyAutoConfiguration.class,
-                    IdempotencyFailureAutoConfiguration.class,
                     IdempotencyEndpointAutoConfiguration.class,
                     IdempotencyHealthAutoConfiguration.class,
                     IdempotencyMetricsAutoConfiguration.class,
-                    IdempotencyObservationAutoConfiguration.class,
-                    IdempotencyObserveAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class))
             .withUserConfiguration(StoreOfTheUser.class)
             .withPropertyValues("management.endpoints.web.exposure.include=*", "spring.main.web-application-type=none");

@@ -2,7 +2,6 @@ package dev.idempotency.benchmarks.interceptor;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
-import dev.idempotency.autoconfigure.IdempotencyFailureAutoConfiguration;
 import java.util.List;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
@@ -21,8 +20,7 @@ import org.springframework.transaction.support.DefaultTransactionStatus;
 @ImportAutoConfiguration({
     KafkaAutoConfiguration.class,
     TransactionAutoConfiguration.class,
-    IdempotencyAutoConfiguration.class,
-    IdempotencyFailureAutoConfiguration.class
+    IdempotencyAutoConfiguration.class
 })
 class InterceptorApplication {
 

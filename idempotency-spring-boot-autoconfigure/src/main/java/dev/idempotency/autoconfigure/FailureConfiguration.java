@@ -9,24 +9,17 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** Auto-configuration for what becomes of messages that fail. */
-@AutoConfiguration(
-        after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class},
-        before = IdempotencyAutoConfiguration.class)
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@ConditionalOnBean(ProcessedMessageStore.class)
+/** What becomes of messages that fail. */
+@Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ErrorsProperties.class)
-public final class IdempotencyFailureAutoConfiguration {
+final class FailureConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
@@ -35,7 +28,7 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    OutageRegistry idempotencyOutages(
+    OutageRegistry idempotencyOutageRegistry(
             FailureClassifier classifier,
             ErrorsProperties properties,
             ListableBeanFactory beanFactory,
@@ -53,21 +46,21 @@ public final class IdempotencyFailureAutoConfiguration {
     }
 
     @Bean
-    DeserializerInstrumentation idempotencyReceivedBytes() {
+    DeserializerInstrumentation idempotencyDeserializerInstrumentation() {
         return new DeserializerInstrumentation();
     }
 
     @Bean
-    ErrorHandlerInstaller idempotencyFailureHandling(
+    ErrorHandlerInstaller idempotencyErrorHandlerInstaller(
             ErrorsProperties properties,
             OutageRegistry outages,
-            DeserializerInstrumentation receivedBytes,
+            DeserializerInstrumentation deserializers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
         return new ErrorHandlerInstaller(
                 properties.settings(),
                 outages,
-                receivedBytes,
+                deserializers,
                 producerFactory::getIfUnique,
                 environment.getProperty("spring.application.name"));
     }

@@ -21,13 +21,13 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-class IdempotencyCleanupAutoConfigurationTests {
+class CleanupConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     DataSourceAutoConfiguration.class,
                     IdempotencyStoreAutoConfiguration.class,
-                    IdempotencyCleanupAutoConfiguration.class))
+                    IdempotencyAutoConfiguration.class))
             .withPropertyValues(
                     "spring.datasource.url=jdbc:h2:mem:cleanup",
                     "spring.datasource.generate-unique-name=false",
@@ -99,7 +99,7 @@ class IdempotencyCleanupAutoConfigurationTests {
                     LastCleanup heard = context.getBean("mine", LastCleanup.class);
                     await().atMost(Duration.ofSeconds(30)).until(() -> heard.run() != null);
                     CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
-                    assertThat(run.deletedByTask()).isEqualTo(Map.of("processed", 0L, "one-row", 1L));
+                    assertThat(run.deletedByTask()).isEqualTo(Map.of("processed", 0L, "inbox", 0L, "one-row", 1L));
                     assertThat(heard.run().deleted()).isOne();
                 });
     }

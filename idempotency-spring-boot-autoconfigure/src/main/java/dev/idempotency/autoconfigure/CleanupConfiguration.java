@@ -14,7 +14,6 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -22,13 +21,13 @@ import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 
-/** Auto-configuration for the cleanup that forgets what has been remembered for long enough. */
-@AutoConfiguration(after = IdempotencyStoreAutoConfiguration.class, before = IdempotencyAutoConfiguration.class)
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+/** The cleanup that forgets what has been remembered for long enough. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({IdempotencyProperties.class, CleanupProperties.class})
-public final class IdempotencyCleanupAutoConfiguration {
+@EnableConfigurationProperties(CleanupProperties.class)
+final class CleanupConfiguration {
 
     @Bean
     ConsumerRetentions idempotencyConsumerRetentions() {

@@ -15,22 +15,18 @@ import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** Auto-configuration for the messages that are kept. */
-@AutoConfiguration(
-        after = {IdempotencyStoreAutoConfiguration.class, IdempotencyFailureAutoConfiguration.class},
-        before = {IdempotencyCleanupAutoConfiguration.class, IdempotencyAutoConfiguration.class})
-@ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
+/** The messages that are kept. */
+@Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({IdempotencyProperties.class, InboxProperties.class, CleanupProperties.class})
-public final class IdempotencyInboxAutoConfiguration {
+@EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
+final class InboxConfiguration {
 
     @Bean
     ListenerInboxes idempotencyListenerInboxes(
@@ -38,7 +34,7 @@ public final class IdempotencyInboxAutoConfiguration {
             Dialect dialect,
             IdempotencyProperties properties,
             InboxProperties inbox,
-            DeserializerInstrumentation receivedBytes,
+            DeserializerInstrumentation deserializers,
             FailureClassifier classifier,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers,
@@ -48,7 +44,7 @@ public final class IdempotencyInboxAutoConfiguration {
                 dialect,
                 tables(properties),
                 inbox.settings(),
-                receivedBytes,
+                deserializers,
                 classifier,
                 (message, failure) -> outages.isToBlame(message.id().consumer(), message.record(), failure),
                 observer(observers),
