@@ -1,0 +1,124 @@
+package dev.idempotency.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * What an application starts with that lacks a library it need not have. Its classes are really missing, so that whatever
+ * refers to them is found, too, not only what looks for them by name.
+ */
+class OptionalLibrariesTests {
+
+    private static final List<String> WITH_ALL = List.of(
+            "idempotencyEndpoint",
+            "idempotencyHealthIndicator",
+            "idempotencyInboxEndpoint",
+            "idempotencyMeterObserver",
+            "idempotencyObservationObserver",
+            "processedMessageStore");
+
+    @Test
+    void withEveryLibraryThereIsAll() throws Exception {
+        assertThat(beansWithout("(?!)")).containsAll(WITH_ALL);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "micrometer-(core|registry).*, idempotencyMeterObserver",
+        "spring-boot-micrometer-.*, idempotencyMeterObserver idempotencyObservationObserver",
+        "spring-boot-health.*, idempotencyHealthIndicator",
+        "spring-boot-actuator.*, idempotencyEndpoint idempotencyInboxEndpoint",
+        "'(spring-boot-)?flyway-.*', ''"
+    })
+    void withoutALibraryThereIsAllButWhatNeedsIt(String jars, String missing) throws Exception {
+        List<String> gone =
+                Stream.of(missing.split(" ")).filter(name -> !name.isEmpty()).toList();
+        assertThat(beansWithout(jars))
+                .containsAll(
+                        WITH_ALL.stream().filter(name -> !gone.contains(name)).toList())
+                .noneMatch(gone::contains);
+    }
+
+    @Test
+    void withoutAnyOfThemListenersAreProtected() throws Exception {
+        assertThat(beansWithout(
+                        "(micrometer-(core|registry)|spring-boot-(micrometer|health|actuator|flyway)|flyway-).*"))
+                .contains("processedMessageStore", "idempotentListenerAdvisor", "idempotencyListenerChecks")
+                .doesNotContain(
+                        "idempotencyEndpoint",
+                        "idempotencyHealthIndicator",
+                        "idempotencyInboxEndpoint",
+                        "idempotencyMeterObserver",
+                        "idempotencyObservationObserver");
+    }
+
+    private static List<Object> beansWithout(String jars) throws Exception {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        try (URLClassLoader lacking =
+                new URLClassLoader(classPathWithout(jars), ClassLoader.getPlatformClassLoader())) {
+            thread.setContextClassLoader(lacking);
+            Object beans = lacking.loadClass(Application.class.getName())
+                    .getMethod("beans")
+                    .invoke(null);
+            return List.of((Object[]) beans);
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+
+    private static URL[] classPathWithout(String jars) throws MalformedURLException {
+        Pattern pattern = Pattern.compile(jars);
+        List<Path> paths = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of)
+                .filter(path -> !pattern.matcher(path.getFileName().toString()).matches())
+                .toList();
+        URL[] urls = new URL[paths.size()];
+        for (int i = 0; i < urls.length; i++) {
+            urls[i] = paths.get(i).toUri().toURL();
+        }
+        return urls;
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            excludeName = {
+                "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+                "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"
+            })
+    public static class Application {
+
+        public static String[] beans() {
+            try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+                    .web(WebApplicationType.NONE)
+                    .registerShutdownHook(false)
+                    .properties(
+                            "spring.main.banner-mode=off",
+                            "spring.datasource.url=jdbc:h2:mem:optional",
+                            "spring.flyway.enabled=false",
+                            "spring.liquibase.enabled=false",
+                            "management.endpoints.jmx.exposure.include=*",
+                            "spring.jmx.enabled=true",
+                            "idempotency.schema.mode=none")
+                    .run()) {
+                return context.getBeanDefinitionNames();
+            }
+        }
+    }
+}
