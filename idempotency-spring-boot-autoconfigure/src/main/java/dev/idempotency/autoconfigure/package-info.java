@@ -1,4 +1,6 @@
-/** Auto-configurations and their properties. */
+/**
+ * Auto-configurations and their properties. Both are public for users: to exclude the ones, and to read the others.
+ */
 @NullMarked
 package dev.idempotency.autoconfigure;
 
