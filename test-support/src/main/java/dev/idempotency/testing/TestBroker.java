@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntConsumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -25,7 +26,7 @@ public final class TestBroker implements AutoCloseable {
             node.id=1
             controller.quorum.bootstrap.servers=localhost:%2$d
             listeners=PLAINTEXT://localhost:%1$d,CONTROLLER://localhost:%2$d
-            advertised.listeners=PLAINTEXT://localhost:%1$d
+            advertised.listeners=PLAINTEXT://localhost:%5$d
             controller.listener.names=CONTROLLER
             listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
             log.dirs=%3$s
@@ -42,19 +43,38 @@ public final class TestBroker implements AutoCloseable {
     private final int port;
     private @Nullable Process process;
 
-    private TestBroker(Path directory, boolean autoCreateTopics) throws IOException {
+    private TestBroker(Path directory, boolean autoCreateTopics, int advertisedPort) throws IOException {
         this.directory = directory;
         this.port = TestPostgresServer.freePort();
         this.configuration = Files.writeString(
                 directory.resolve("server.properties"),
                 CONFIGURATION.formatted(
-                        this.port, TestPostgresServer.freePort(), directory.resolve("data"), autoCreateTopics));
+                        this.port,
+                        TestPostgresServer.freePort(),
+                        directory.resolve("data"),
+                        autoCreateTopics,
+                        (advertisedPort != 0) ? advertisedPort : this.port));
     }
 
     /** Starts a broker, which creates topics by itself or not. */
     public static TestBroker start(boolean autoCreateTopics) {
+        return start(autoCreateTopics, 0, port -> {});
+    }
+
+    /**
+     * Starts a broker that sends its clients to another port, where a proxy stands before it.
+     *
+     * @param advertisedPort the proxy's port
+     * @param proxy hears before the start which port the broker will listen on
+     */
+    public static TestBroker startBehindProxy(int advertisedPort, IntConsumer proxy) {
+        return start(false, advertisedPort, proxy);
+    }
+
+    private static TestBroker start(boolean autoCreateTopics, int advertisedPort, IntConsumer proxy) {
         try {
-            TestBroker broker = new TestBroker(Files.createTempDirectory("kafka"), autoCreateTopics);
+            TestBroker broker = new TestBroker(Files.createTempDirectory("kafka"), autoCreateTopics, advertisedPort);
+            proxy.accept(broker.port);
             broker.format();
             broker.startAgain();
             return broker;

@@ -22,16 +22,28 @@ public final class TestPostgresServer implements AutoCloseable {
     private final int port;
     private EmbeddedPostgres postgres;
 
-    private TestPostgresServer(Path dataDirectory, int port) {
+    private final boolean durable;
+
+    private TestPostgresServer(Path dataDirectory, int port, boolean durable) {
         this.dataDirectory = dataDirectory;
         this.port = port;
+        this.durable = durable;
         this.postgres = launch();
     }
 
     /** Starts a server with an empty database. */
     public static TestPostgresServer start() {
+        return start(false);
+    }
+
+    /** Starts one that waits for the disk ({@code fsync}), as in production. */
+    public static TestPostgresServer startDurable() {
+        return start(true);
+    }
+
+    private static TestPostgresServer start(boolean durable) {
         try {
-            return new TestPostgresServer(Files.createTempDirectory("postgres"), freePort());
+            return new TestPostgresServer(Files.createTempDirectory("postgres"), freePort(), durable);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -41,6 +53,11 @@ public final class TestPostgresServer implements AutoCloseable {
         try (ServerSocket socket = new ServerSocket(0)) {
             return socket.getLocalPort();
         }
+    }
+
+    /** The port that it listens on. */
+    public int port() {
+        return this.port;
     }
 
     /** The JDBC URL, with user and password in it. */
@@ -80,6 +97,7 @@ public final class TestPostgresServer implements AutoCloseable {
                     .setCleanDataDirectory(false)
                     .setPort(this.port)
                     .setServerConfig("synchronous_commit", "on")
+                    .setServerConfig("fsync", this.durable ? "on" : "off")
                     .start();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);

@@ -1,0 +1,70 @@
+package dev.idempotency.chaos;
+
+import dev.idempotency.chaos.fault.Servers;
+import java.time.Duration;
+import org.springframework.dao.DataAccessException;
+
+/** Looks every second how much was applied, and so for how long nothing was. */
+final class EffectsWatch implements AutoCloseable {
+
+    private static final Duration INTERVAL = Duration.ofMillis(500);
+
+    private final Servers servers;
+    private final Thread thread = new Thread(this::watch, "effects");
+    private volatile long count;
+    private volatile long lastChange = System.nanoTime();
+    private volatile long longestPause;
+    private volatile boolean closed;
+
+    private EffectsWatch(Servers servers) {
+        this.servers = servers;
+    }
+
+    static EffectsWatch start(Servers servers) {
+        EffectsWatch watch = new EffectsWatch(servers);
+        watch.thread.setDaemon(true);
+        watch.thread.start();
+        return watch;
+    }
+
+    /** Sends messages until the first of them are applied: faults before that would test the start alone. */
+    void awaitFirst(MessageSource source) throws InterruptedException {
+        while (this.count == 0) {
+            source.sendNext();
+            Thread.sleep(INTERVAL.toMillis());
+        }
+        this.longestPause = 0;
+    }
+
+    long count() {
+        return this.count;
+    }
+
+    Duration longestPause() {
+        return Duration.ofNanos(this.longestPause);
+    }
+
+    private void watch() {
+        while (!this.closed) {
+            try {
+                Long now = this.servers.jdbc().queryForObject("select count(*) from effect", Long.class);
+                if (now != null && now > this.count) {
+                    this.longestPause = Math.max(this.longestPause, System.nanoTime() - this.lastChange);
+                    this.lastChange = System.nanoTime();
+                    this.count = now;
+                }
+                Thread.sleep(INTERVAL.toMillis());
+            } catch (DataAccessException ex) {
+                // The database is down, which is what we are here for.
+            } catch (InterruptedException ex) {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        this.closed = true;
+        this.thread.interrupt();
+    }
+}

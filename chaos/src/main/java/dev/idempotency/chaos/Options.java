@@ -1,0 +1,92 @@
+package dev.idempotency.chaos;
+
+import dev.idempotency.chaos.consumer.Sabotage;
+import dev.idempotency.chaos.fault.Fault;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * How a run is to be.
+ *
+ * @param seed decides on messages and faults: the same seed gives the same of both, though not at the same moment
+ * @param messages how many different messages are sent; duplicates come on top
+ * @param faults how many faults there are
+ * @param rate messages sent per second
+ * @param processes JVMs that consume
+ * @param only the kinds of faults; by default all
+ * @param sabotage what is broken in the consumers, so that the checker has something to find
+ * @param results where reports, and the logs of a run that failed, are written
+ */
+public record Options(
+        long seed,
+        int messages,
+        int faults,
+        int rate,
+        int processes,
+        Set<Fault> only,
+        Sabotage sabotage,
+        Path results) {
+
+    private static final Set<String> KNOWN =
+            Set.of("seed", "messages", "faults", "rate", "processes", "only", "sabotage", "results");
+
+    public Options {
+        requirePositive("messages", messages);
+        requirePositive("rate", rate);
+        requirePositive("processes", processes);
+        if (faults < 0) {
+            throw new IllegalArgumentException("--faults must not be negative, but is " + faults);
+        }
+    }
+
+    /** Reads {@code --name=value} arguments. */
+    public static Options parse(String... arguments) {
+        Map<String, String> given = Arrays.stream(arguments)
+                .filter(argument -> !argument.isBlank())
+                .map(Options::split)
+                .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+        return new Options(
+                Long.parseLong(given.getOrDefault("seed", "1")),
+                Integer.parseInt(given.getOrDefault("messages", "20000")),
+                Integer.parseInt(given.getOrDefault("faults", "60")),
+                Integer.parseInt(given.getOrDefault("rate", "300")),
+                Integer.parseInt(given.getOrDefault("processes", "3")),
+                only(given.getOrDefault("only", "")),
+                Sabotage.valueOf(constant(given.getOrDefault("sabotage", "none"))),
+                Path.of(given.getOrDefault("results", "chaos/results")));
+    }
+
+    private static Set<Fault> only(String names) {
+        return names.isBlank()
+                ? EnumSet.allOf(Fault.class)
+                : Arrays.stream(names.split(","))
+                        .map(name -> Fault.valueOf(constant(name)))
+                        .collect(Collectors.toCollection(() -> EnumSet.noneOf(Fault.class)));
+    }
+
+    private static String constant(String name) {
+        return name.toUpperCase(Locale.ROOT).replace('-', '_');
+    }
+
+    private static String[] split(String argument) {
+        String[] pair = argument.split("=", 2);
+        if (pair.length != 2 || !pair[0].startsWith("--") || !KNOWN.contains(pair[0].substring(2))) {
+            throw new IllegalArgumentException("Unknown option '%s'. There are --%s=…"
+                    .formatted(
+                            argument,
+                            String.join("=…, --", KNOWN.stream().sorted().toList())));
+        }
+        return new String[] {pair[0].substring(2), pair[1]};
+    }
+
+    private static void requirePositive(String name, int value) {
+        if (value < 1) {
+            throw new IllegalArgumentException("--%s must be positive, but is %d".formatted(name, value));
+        }
+    }
+}

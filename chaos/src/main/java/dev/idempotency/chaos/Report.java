@@ -1,0 +1,82 @@
+package dev.idempotency.chaos;
+
+import dev.idempotency.chaos.check.Verdict;
+import dev.idempotency.chaos.fault.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The result of a run.
+ *
+ * @param options how it was to be
+ * @param faults faults by kind
+ * @param messages different messages
+ * @param duplicates copies that were sent besides
+ * @param took from the first message to the last one consumed
+ * @param longestRecovery the longest time between two moments in which anything was applied
+ * @param verdicts what became of them, by consumer
+ */
+record Report(
+        Options options,
+        Map<Fault, Integer> faults,
+        int messages,
+        int duplicates,
+        Duration took,
+        Duration longestRecovery,
+        List<Verdict> verdicts) {
+
+    boolean isClean() {
+        return this.verdicts.stream().allMatch(Verdict::isClean);
+    }
+
+    int faultCount() {
+        return this.faults.values().stream().mapToInt(Integer::intValue).sum();
+    }
+
+    String markdown() {
+        StringBuilder text = new StringBuilder();
+        text.append("# Chaos, seed %d: %s%n%n"
+                .formatted(this.options.seed(), isClean() ? "nothing lost, nothing applied twice" : "**failed**"));
+        text.append(
+                "%,d messages and %,d duplicates of them for each of %d consumers, %d processes, %d faults, %d min; longest time without any effect %.1f s.%n%n"
+                        .formatted(
+                                this.messages,
+                                this.duplicates,
+                                this.verdicts.size(),
+                                this.options.processes(),
+                                faultCount(),
+                                this.took.toMinutes(),
+                                this.longestRecovery.toMillis() / 1000.0));
+        text.append("| fault | times |%n| --- | ---: |%n".formatted());
+        this.faults.forEach((fault, times) -> text.append("| %s | %d |%n".formatted(fault.description(), times)));
+        text.append(
+                "%n| consumer | applied | dead-lettered | lost | applied twice | wrongly dead-lettered | dead-lettered and applied |%n"
+                        .formatted());
+        text.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |%n".formatted());
+        for (Verdict verdict : this.verdicts) {
+            text.append("| `%s` | %,d | %,d | %d | %d | %d | %d |%n"
+                    .formatted(
+                            verdict.consumer(),
+                            verdict.applied(),
+                            verdict.deadLettered(),
+                            verdict.lost().size(),
+                            verdict.doubled().size(),
+                            verdict.wronglyDeadLettered().size(),
+                            verdict.deadLetteredAndApplied().size()));
+        }
+        return text.toString();
+    }
+
+    void write(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        Files.writeString(directory.resolve("report.md"), markdown());
+        Files.writeString(
+                directory.resolve("report.json"),
+                JsonMapper.builder().build().writerWithDefaultPrettyPrinter().writeValueAsString(this));
+    }
+}

@@ -1,0 +1,34 @@
+package dev.idempotency.chaos.check;
+
+import java.util.List;
+
+/**
+ * What became of the messages of one consumer.
+ *
+ * @param consumer the consumer
+ * @param applied messages that had an effect
+ * @param deadLettered messages that were dead-lettered
+ * @param lost messages that were neither applied nor dead-lettered
+ * @param doubled messages that were applied more than once
+ * @param wronglyDeadLettered messages that were dead-lettered though they do not fail for good
+ * @param deadLetteredAndApplied messages that were both
+ * @param overcounted instances whose meters say that more was processed than was applied
+ */
+public record Verdict(
+        String consumer,
+        int applied,
+        int deadLettered,
+        List<String> lost,
+        List<String> doubled,
+        List<String> wronglyDeadLettered,
+        List<String> deadLetteredAndApplied,
+        List<String> overcounted) {
+
+    public boolean isClean() {
+        return this.lost.isEmpty()
+                && this.doubled.isEmpty()
+                && this.wronglyDeadLettered.isEmpty()
+                && this.deadLetteredAndApplied.isEmpty()
+                && this.overcounted.isEmpty();
+    }
+}

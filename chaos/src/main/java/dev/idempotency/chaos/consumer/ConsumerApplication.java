@@ -1,0 +1,103 @@
+package dev.idempotency.chaos.consumer;
+
+import dev.idempotency.store.ProcessedMessageStore;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Profile;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** The application under test, in a JVM of its own: it is killed, stopped and continued, and loses its servers. */
+@SpringBootApplication
+public class ConsumerApplication {
+
+    public static final String TOPIC = "chaos";
+    public static final String DEAD_LETTERS = TOPIC + "-dlt";
+
+    /** Those of the listener that has an error handler of its own. */
+    public static final String OWN_DEAD_LETTERS = TOPIC + "-own-dlt";
+
+    /** Longer than this, and a process that stands still has lost its partitions. */
+    public static final int MAX_POLL_INTERVAL_SECONDS = 9;
+
+    /** Creates what the application does not create by itself. */
+    public static final List<String> TABLES = List.of(Effects.TABLE, SabotagedStore.TABLE);
+
+    /**
+     * Starts it.
+     *
+     * @param arguments instance, JDBC URL, brokers, sabotage, and the file for its counts
+     */
+    public static void main(String[] arguments) {
+        Sabotage sabotage = Sabotage.valueOf(arguments[3]);
+        Map<String, Object> properties = new HashMap<>();
+        properties.put("chaos.instance", arguments[0]);
+        properties.put("chaos.sabotage", sabotage.name());
+        properties.put("chaos.counts", arguments[4]);
+        properties.put("spring.datasource.url", arguments[1]);
+        properties.put("spring.datasource.hikari.connection-timeout", 3_000);
+        properties.put("spring.datasource.hikari.maximum-pool-size", 10);
+        properties.put("spring.kafka.bootstrap-servers", arguments[2]);
+        properties.put("spring.kafka.consumer.auto-offset-reset", "earliest");
+        properties.put("spring.kafka.consumer.max-poll-records", 200);
+        properties.put("spring.kafka.consumer.properties.session.timeout.ms", 6_000);
+        properties.put("spring.kafka.consumer.properties.max.poll.interval.ms", MAX_POLL_INTERVAL_SECONDS * 1_000);
+        properties.put("spring.kafka.listener.concurrency", 2);
+        properties.put("idempotency.claim.timeout", "3s");
+        properties.put("idempotency.cleanup.interval", "2s");
+        properties.put("idempotency.errors.initial-interval", "50ms");
+        properties.put("idempotency.errors.max-interval", "1s");
+        properties.put("idempotency.errors.max-attempts", 4);
+        properties.put("idempotency.checks", (sabotage == Sabotage.NONE) ? "fail" : "warn");
+        SpringApplication application = new SpringApplication(ConsumerApplication.class);
+        application.setAdditionalProfiles(sabotage.listeners().toArray(String[]::new));
+        application.setDefaultProperties(properties);
+        application.run();
+    }
+
+    @Bean
+    MeterRegistry meterRegistry() {
+        return new SimpleMeterRegistry();
+    }
+
+    @Bean
+    @Profile("handler")
+    ConcurrentKafkaListenerContainerFactory<Object, Object> ownErrorHandlerFactory(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            KafkaTemplate<Object, Object> template) {
+        ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        configurer.configure(factory, consumers);
+        factory.setCommonErrorHandler(new DefaultErrorHandler(
+                new DeadLetterPublishingRecoverer(
+                        template, (record, failure) -> new TopicPartition(OWN_DEAD_LETTERS, 0)),
+                new FixedBackOff(100, 3)));
+        return factory;
+    }
+
+    @Bean
+    @ConditionalOnExpression("'${chaos.sabotage}' == 'SEPARATE_CLAIM' or '${chaos.sabotage}' == 'NO_CLAIM'")
+    ProcessedMessageStore sabotagedStore(
+            @Value("${chaos.sabotage}") Sabotage sabotage,
+            JdbcTemplate jdbc,
+            PlatformTransactionManager transactionManager) {
+        return new SabotagedStore(sabotage, jdbc, transactionManager);
+    }
+}

@@ -1,0 +1,43 @@
+package dev.idempotency.chaos.consumer;
+
+import java.util.Map;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.RecordInterceptor;
+import org.springframework.stereotype.Component;
+
+/** Commits the offsets of records before the listener is called with them: what a crash interrupts is lost. */
+@Component
+@ConditionalOnProperty(name = "chaos.sabotage", havingValue = "OFFSET_FIRST")
+class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
+
+    @Override
+    public ConsumerRecord<Object, Object> intercept(
+            ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+        commit(record, consumer);
+        return record;
+    }
+
+    @Override
+    public ConsumerRecords<Object, Object> intercept(
+            ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
+        records.forEach(record -> commit(record, consumer));
+        try {
+            // Long enough for somebody to be killed in between.
+            Thread.sleep(200);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        return records;
+    }
+
+    private static void commit(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+        consumer.commitSync(Map.of(
+                new TopicPartition(record.topic(), record.partition()), new OffsetAndMetadata(record.offset() + 1)));
+    }
+}

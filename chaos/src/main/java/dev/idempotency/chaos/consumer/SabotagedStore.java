@@ -1,0 +1,64 @@
+package dev.idempotency.chaos.consumer;
+
+import dev.idempotency.Claim;
+import dev.idempotency.MessageId;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A store as people write it who get it wrong. */
+class SabotagedStore implements ProcessedMessageStore {
+
+    static final String TABLE = """
+            create table if not exists sabotaged (
+                consumer varchar(200) not null,
+                message_id varchar(300) not null,
+                primary key (consumer, message_id)
+            )
+            """;
+
+    private final Sabotage sabotage;
+    private final JdbcTemplate jdbc;
+    private final TransactionTemplate separately;
+
+    SabotagedStore(Sabotage sabotage, JdbcTemplate jdbc, PlatformTransactionManager transactionManager) {
+        this.sabotage = sabotage;
+        this.jdbc = jdbc;
+        this.separately = new TransactionTemplate(transactionManager);
+        this.separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+    }
+
+    @Override
+    public Set<MessageId> claim(List<Claim> claims) {
+        Set<MessageId> claimed = new HashSet<>();
+        if (this.sabotage == Sabotage.NO_CLAIM) {
+            claims.forEach(claim -> claimed.add(claim.id()));
+            return claimed;
+        }
+        this.separately.executeWithoutResult(status -> claims.stream()
+                .map(Claim::id)
+                .filter(id -> this.jdbc.update(
+                                "insert into sabotaged values (?, ?) on conflict do nothing", id.consumer(), id.value())
+                        == 1)
+                .forEach(claimed::add));
+        return claimed;
+    }
+
+    @Override
+    public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        return Map.of();
+    }
+
+    @Override
+    public boolean forget(MessageId id) {
+        return false;
+    }
+}

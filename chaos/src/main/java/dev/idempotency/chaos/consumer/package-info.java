@@ -1,0 +1,5 @@
+/** The application under test, in JVMs of its own: listeners of every kind, and ways to sabotage them. */
+@NullMarked
+package dev.idempotency.chaos.consumer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,132 @@
+package dev.idempotency.chaos.fault;
+
+import dev.idempotency.chaos.consumer.ConsumerApplication;
+import dev.idempotency.chaos.consumer.Sabotage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One of the JVMs that consume. Each start is an instance with a name of its own, by which its effects are known. */
+public final class ConsumerProcess {
+
+    private static final int STOP_SECONDS = 60;
+
+    private final String name;
+    private final Servers servers;
+    private final Sabotage sabotage;
+    private final Path directory;
+    private final List<String> instances = new ArrayList<>();
+    private @Nullable Process process;
+
+    public ConsumerProcess(String name, Servers servers, Sabotage sabotage, Path directory) {
+        this.name = name;
+        this.servers = servers;
+        this.sabotage = sabotage;
+        this.directory = directory;
+    }
+
+    public String name() {
+        return this.name;
+    }
+
+    public synchronized void start() {
+        String instance = this.name + "-" + (this.instances.size() + 1);
+        this.instances.add(instance);
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx320m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                ConsumerApplication.class.getName(),
+                instance,
+                this.servers.consumersJdbcUrl(instance),
+                this.servers.bootstrapServers(),
+                this.sabotage.name(),
+                countsOf(instance).toString());
+        try {
+            Process started = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(this.directory.resolve(instance + ".log").toFile())
+                    .start();
+            Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
+            this.process = started;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    public synchronized boolean isAlive() {
+        return this.process != null && this.process.isAlive();
+    }
+
+    /** As {@code kill -9} does. */
+    public synchronized void kill() {
+        if (this.process != null) {
+            this.process.destroyForcibly().onExit().join();
+        }
+    }
+
+    /** Stands still from now on, with its connections and transactions, until {@link #resume}. */
+    public void suspend() {
+        signal("STOP");
+    }
+
+    public void resume() {
+        signal("CONT");
+    }
+
+    /** Ends in good order, or is killed if it does not. */
+    public synchronized void stop() throws InterruptedException {
+        if (this.process != null) {
+            this.process.destroy();
+            if (!this.process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                kill();
+            }
+        }
+    }
+
+    /** What the meters of the instances that ended in good order say was processed: by instance, then by consumer. */
+    public Map<String, Map<String, Long>> counts() throws IOException {
+        Map<String, Map<String, Long>> counts = new TreeMap<>();
+        for (String instance : this.instances) {
+            Path file = countsOf(instance);
+            if (Files.exists(file)) {
+                Map<String, Long> byConsumer = new TreeMap<>();
+                Files.readAllLines(file).stream()
+                        .map(line -> line.split("="))
+                        .forEach(pair -> byConsumer.put(pair[0], Long.parseLong(pair[1])));
+                counts.put(instance, byConsumer);
+            }
+        }
+        return counts;
+    }
+
+    private Path countsOf(String instance) {
+        return this.directory.resolve(instance + ".counts");
+    }
+
+    private synchronized void signal(String signal) {
+        if (this.process == null) {
+            return;
+        }
+        try {
+            new ProcessBuilder("kill", "-" + signal, String.valueOf(this.process.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+}

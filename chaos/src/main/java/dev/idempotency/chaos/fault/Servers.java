@@ -1,0 +1,88 @@
+package dev.idempotency.chaos.fault;
+
+import dev.idempotency.chaos.consumer.ConsumerApplication;
+import dev.idempotency.testing.TestBroker;
+import dev.idempotency.testing.TestPostgresServer;
+import java.io.IOException;
+import java.net.ServerSocket;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/** A durable PostgreSQL and a broker, each behind a proxy for the consumers; who checks goes to them directly. */
+public final class Servers implements AutoCloseable {
+
+    /** More than the consumers of a group have together, so that each has some. */
+    private static final int PARTITIONS = 8;
+
+    private final TestPostgresServer postgres;
+    private final TestBroker broker;
+    private final TcpProxy databaseProxy;
+    private final TcpProxy brokerProxy;
+
+    private Servers(TestPostgresServer postgres, TestBroker broker, TcpProxy databaseProxy, TcpProxy brokerProxy) {
+        this.postgres = postgres;
+        this.broker = broker;
+        this.databaseProxy = databaseProxy;
+        this.brokerProxy = brokerProxy;
+    }
+
+    public static Servers start() throws IOException {
+        ServerSocket forBroker = TcpProxy.listen();
+        TestPostgresServer postgres = TestPostgresServer.startDurable();
+        // Its own clients are sent to the proxy, too: that is where it can be reached while nothing is broken.
+        TcpProxy[] brokerProxy = new TcpProxy[1];
+        TestBroker broker = TestBroker.startBehindProxy(
+                forBroker.getLocalPort(), port -> brokerProxy[0] = TcpProxy.start(forBroker, port));
+        Servers servers =
+                new Servers(postgres, broker, TcpProxy.start(TcpProxy.listen(), postgres.port()), brokerProxy[0]);
+        ConsumerApplication.TABLES.forEach(servers.jdbc()::execute);
+        broker.createTopic(ConsumerApplication.TOPIC, PARTITIONS);
+        broker.createTopic(ConsumerApplication.DEAD_LETTERS, PARTITIONS);
+        broker.createTopic(ConsumerApplication.OWN_DEAD_LETTERS, 1);
+        return servers;
+    }
+
+    public int partitions() {
+        return PARTITIONS;
+    }
+
+    public TestPostgresServer postgres() {
+        return this.postgres;
+    }
+
+    public TestBroker broker() {
+        return this.broker;
+    }
+
+    public TcpProxy databaseProxy() {
+        return this.databaseProxy;
+    }
+
+    public TcpProxy brokerProxy() {
+        return this.brokerProxy;
+    }
+
+    /** The database as the consumers see it. */
+    public String consumersJdbcUrl(String instance) {
+        return "jdbc:postgresql://localhost:%d/postgres?user=postgres&password=postgres&socketTimeout=10&connectTimeout=3&ApplicationName=%s"
+                .formatted(this.databaseProxy.port(), instance);
+    }
+
+    /** The brokers as all clients see them. */
+    public String bootstrapServers() {
+        return "localhost:" + this.brokerProxy.port();
+    }
+
+    /** The database, past the proxy. */
+    public JdbcTemplate jdbc() {
+        return new JdbcTemplate(new DriverManagerDataSource(this.postgres.jdbcUrl()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        this.databaseProxy.close();
+        this.brokerProxy.close();
+        this.broker.close();
+        this.postgres.close();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.idempotency.chaos;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.chaos.check.Verdict;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A short run with all faults; and whether the checker finds what is broken on purpose. */
+class ChaosIT {
+
+    @Test
+    void nothingIsLostAndNothingAppliedTwice() throws Exception {
+        Report report = run("--messages=12000", "--faults=30", "--rate=150", "--seed=2026", "--results=target/chaos");
+
+        assertThat(report.isClean()).as(report.markdown()).isTrue();
+        assertThat(report.verdicts()).hasSize(6).allSatisfy(verdict -> assertThat(
+                        verdict.applied() + verdict.deadLettered())
+                .isEqualTo(12_000));
+    }
+
+    @Test
+    void aClaimThatIsCommittedByItselfIsFound(@TempDir Path results) throws Exception {
+        Report report = run(
+                "--messages=600", "--faults=0", "--processes=1", "--sabotage=separate-claim", "--results=" + results);
+
+        assertThat(all(report, Verdict::lost)).isNotEmpty();
+    }
+
+    @Test
+    void noClaimAtAllIsFound(@TempDir Path results) throws Exception {
+        Report report =
+                run("--messages=600", "--faults=0", "--processes=1", "--sabotage=no-claim", "--results=" + results);
+
+        assertThat(all(report, Verdict::doubled)).isNotEmpty();
+    }
+
+    @Test
+    void offsetsThatAreCommittedBeforeTheWorkAreFound(@TempDir Path results) throws Exception {
+        Report report = run(
+                "--messages=4000",
+                "--faults=3",
+                "--only=kill",
+                "--processes=1",
+                "--sabotage=offset-first",
+                "--results=" + results);
+
+        assertThat(all(report, Verdict::lost)).isNotEmpty();
+    }
+
+    private static List<String> all(Report report, Function<Verdict, List<String>> what) {
+        return report.verdicts().stream()
+                .flatMap(verdict -> what.apply(verdict).stream())
+                .toList();
+    }
+
+    private static Report run(String... options) throws Exception {
+        return new ChaosRun(Options.parse(options), line -> {}).run();
+    }
+}
