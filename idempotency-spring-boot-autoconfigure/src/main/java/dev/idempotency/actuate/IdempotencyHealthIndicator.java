@@ -2,8 +2,8 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.database.Schema;
-import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;

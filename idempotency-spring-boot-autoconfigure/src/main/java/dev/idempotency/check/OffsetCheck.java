@@ -4,8 +4,8 @@ import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.Arrays;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**

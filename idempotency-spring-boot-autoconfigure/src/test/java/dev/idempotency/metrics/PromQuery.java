@@ -1,7 +1,7 @@
 package dev.idempotency.metrics;
 
-import dev.idempotency.app.PrometheusScrape.Series;
 import dev.idempotency.app.PrometheusScrape;
+import dev.idempotency.app.PrometheusScrape.Series;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

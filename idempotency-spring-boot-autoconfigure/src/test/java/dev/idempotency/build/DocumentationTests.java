@@ -1,0 +1,169 @@
+package dev.idempotency.build;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.check.Check;
+import dev.idempotency.metrics.IdempotencyMeters;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What README and docs say and can be held against the code. */
+class DocumentationTests {
+
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final int README_LIMIT = 18_000;
+
+    private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
+    private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
+    private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
+    private static final Pattern PROPERTY_ROW =
+            Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
+
+    @Test
+    void everyLinkLeadsSomewhere() throws IOException {
+        List<String> broken = new ArrayList<>();
+        for (Path page : pages()) {
+            String text = CODE.matcher(Files.readString(page)).replaceAll("");
+            LINK.matcher(text).results().map(match -> match.group(1)).forEach(link -> {
+                if (!link.contains("://") && !leadsSomewhere(page, link)) {
+                    broken.add(ROOT.relativize(page) + ": " + link);
+                }
+            });
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    @Test
+    void theReadmeIsShortEnoughToBeReadToItsEnd() throws IOException {
+        assertThat(Files.size(ROOT.resolve("README.md"))).isLessThanOrEqualTo(README_LIMIT);
+    }
+
+    @Test
+    void everyPropertyIsDocumentedWithItsDefaultAndNoOther() throws IOException {
+        Map<String, String> documented = new TreeMap<>();
+        PROPERTY_ROW
+                .matcher(read("docs/properties.md"))
+                .results()
+                .forEach(row -> documented.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""));
+        assertThat(documented).isEqualTo(properties());
+    }
+
+    @Test
+    void everyCheckHasAnAnchorOfItsOwnInItsPageAndNoOtherHas() throws IOException {
+        Set<String> anchors = ANCHOR.matcher(read("docs/checks.md"))
+                .results()
+                .map(match -> match.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(anchors)
+                .isEqualTo(Arrays.stream(Check.values())
+                        .map(Check::toString)
+                        .collect(Collectors.toCollection(TreeSet::new)));
+    }
+
+    @Test
+    void everyMeterIsInItsPage() throws IOException {
+        assertThat(read("docs/observability.md"))
+                .contains(meterNames().map(name -> "| `" + name + "` |").toList());
+    }
+
+    private static Stream<String> meterNames() {
+        return Arrays.stream(IdempotencyMeters.class.getFields())
+                .filter(field -> Modifier.isStatic(field.getModifiers()) && field.getType() == String.class)
+                .map(DocumentationTests::valueOf)
+                .filter(name -> name.startsWith("idempotency."));
+    }
+
+    private static String valueOf(Field constant) {
+        try {
+            return (String) constant.get(null);
+        } catch (IllegalAccessException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** The names and defaults of the generated metadata, as people write them. */
+    private static Map<String, String> properties() throws IOException {
+        Map<String, String> properties = new TreeMap<>();
+        try (InputStream metadata =
+                DocumentationTests.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            for (JsonNode property : new JsonMapper().readTree(metadata).get("properties")) {
+                properties.put(property.get("name").asString(), text(property.get("defaultValue")));
+            }
+        }
+        return properties;
+    }
+
+    private static String text(JsonNode value) {
+        String text = (value != null) ? value.asString() : "";
+        return text.startsWith("[") ? text.substring(1, text.length() - 1) : text;
+    }
+
+    private static boolean leadsSomewhere(Path page, String link) {
+        int hash = link.indexOf('#');
+        String file = (hash < 0) ? link : link.substring(0, hash);
+        Path target = file.isEmpty() ? page : page.resolveSibling(file).normalize();
+        return Files.exists(target) && (hash < 0 || anchorsOf(target).contains(link.substring(hash + 1)));
+    }
+
+    private static Set<String> anchorsOf(Path page) {
+        try {
+            String text = CODE.matcher(Files.readString(page)).replaceAll("");
+            Map<String, Integer> seen = new LinkedHashMap<>();
+            Set<String> anchors = ANCHOR.matcher(text)
+                    .results()
+                    .map(match -> match.group(1))
+                    .collect(Collectors.toCollection(TreeSet::new));
+            HEADING.matcher(text).results().map(MatchResult::group).forEach(heading -> {
+                String slug = slug(heading);
+                int times = seen.merge(slug, 1, Integer::sum);
+                anchors.add((times == 1) ? slug : slug + "-" + (times - 1));
+            });
+            return anchors;
+        } catch (IOException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** The anchor that GitHub gives to a heading. */
+    private static String slug(String heading) {
+        return heading.replaceFirst("^#+ ", "")
+                .toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                .trim()
+                .replace(' ', '-');
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> root = Files.list(ROOT);
+                Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            return Stream.concat(root, docs)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        }
+    }
+
+    private static String read(String page) throws IOException {
+        return Files.readString(ROOT.resolve(page));
+    }
+}
