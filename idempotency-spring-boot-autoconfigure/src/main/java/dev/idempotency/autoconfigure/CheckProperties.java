@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.check.Check;
+import dev.idempotency.Check;
 import dev.idempotency.check.CheckMode;
 import dev.idempotency.check.CheckPolicy;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.check.Check;
-import dev.idempotency.check.FailedChecksException;
-import dev.idempotency.check.Finding;
+import dev.idempotency.Check;
+import dev.idempotency.Check.Finding;
+import dev.idempotency.FailedChecksException;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;

@@ -1,14 +1,13 @@
 package dev.idempotency.check;
 
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -78,12 +77,7 @@ final class BrokerChecks {
 
     /** As the listener's consumer connects, security included. */
     private Map<String, Object> adminConfiguration(ProtectedListener listener) {
-        Map<String, Object> consumer = new TreeMap<>(new ContainerFacts(listener.container()).consumerConfiguration());
-        Properties own = listener.container().getContainerProperties().getKafkaConsumerProperties();
-        if (own != null) {
-            consumer.putAll(own.stringPropertyNames().stream()
-                    .collect(Collectors.toMap(Function.identity(), own::getProperty)));
-        }
+        Map<String, Object> consumer = ContainerFacts.consumerSettings(listener.container());
         Map<String, Object> configuration = new TreeMap<>();
         for (String name : AdminClientConfig.configNames()) {
             Object value = consumer.get(name);

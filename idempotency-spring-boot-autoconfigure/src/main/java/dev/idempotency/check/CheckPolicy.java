@@ -1,5 +1,7 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
+import dev.idempotency.Check.Level;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

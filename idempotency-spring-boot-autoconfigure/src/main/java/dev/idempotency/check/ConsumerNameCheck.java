@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;

@@ -1,5 +1,7 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
+import dev.idempotency.FailedChecksException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinitionRegistry;

@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

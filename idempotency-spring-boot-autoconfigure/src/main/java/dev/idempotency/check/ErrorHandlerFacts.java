@@ -1,8 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -27,8 +27,9 @@ final class ErrorHandlerFacts {
         if (this.handler instanceof CommonLoggingErrorHandler) {
             return true;
         }
-        Object tracker = tracker();
-        return tracker != null && hasNoRecoverer(tracker) && retryTime() != null;
+        return this.handler instanceof FailedRecordProcessor processor
+                && SpringKafkaInternals.hasNoRecoverer(processor)
+                && retryTime() != null;
     }
 
     /** Whether it logs that a batch has failed, and does nothing else about it. */
@@ -40,24 +41,13 @@ final class ErrorHandlerFacts {
                                 .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
     }
 
-    /**
-     * The tracker puts a lambda of its own in the place of a missing recoverer, and another around one that is there: it
-     * is told from the first by what it holds.
-     */
-    private static boolean hasNoRecoverer(Object tracker) {
-        Object recoverer = ContainerFacts.field(tracker.getClass(), "recoverer", tracker);
-        return recoverer != null
-                && recoverer.getClass().getName().startsWith(tracker.getClass().getName() + "$$")
-                && Arrays.stream(recoverer.getClass().getDeclaredFields())
-                        .noneMatch(field -> BiConsumer.class.isAssignableFrom(field.getType()));
-    }
-
     /** How long retries of a message can go on, or {@code null} if there is no end to them or it is not known. */
     @Nullable
     Duration retryTime() {
-        Object tracker = tracker();
-        if (tracker == null
-                || !(ContainerFacts.field(tracker.getClass(), "backOff", tracker) instanceof BackOff backOff)) {
+        BackOff backOff = (this.handler instanceof FailedRecordProcessor processor)
+                ? SpringKafkaInternals.backOffOf(processor)
+                : null;
+        if (backOff == null) {
             return null;
         }
         BackOffExecution execution = backOff.start();
@@ -70,11 +60,5 @@ final class ErrorHandlerFacts {
             millis += next;
         }
         return null;
-    }
-
-    private @Nullable Object tracker() {
-        return (this.handler instanceof FailedRecordProcessor processor)
-                ? ContainerFacts.field(FailedRecordProcessor.class, "failureTracker", processor)
-                : null;
     }
 }

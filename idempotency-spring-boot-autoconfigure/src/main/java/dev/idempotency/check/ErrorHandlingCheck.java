@@ -1,7 +1,9 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
+import dev.idempotency.kafka.ContainerFacts;
 import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -14,7 +16,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
     @Override
     public void check(ProtectedListener listener, Findings findings) {
         ErrorHandlerFacts facts = new ErrorHandlerFacts(ErrorHandlerInstaller.handlerOf(listener.container()));
-        if (new ContainerFacts(listener.container()).deliversBatches() && facts.ignoresBatches()) {
+        if (ContainerFacts.deliversBatches(listener.container()) && facts.ignoresBatches()) {
             findings.add(
                     Check.BATCH_ERROR_HANDLER,
                     listener,

@@ -1,7 +1,12 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
+import dev.idempotency.Check.Finding;
+import dev.idempotency.Check.Level;
+import dev.idempotency.FailedChecksException;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -12,6 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 
 /** Collects findings, to report them together; the same one is told once. */
@@ -37,10 +44,6 @@ final class Findings {
         add(check, type, method, beanName(bean, type), what, remedy);
     }
 
-    void add(Check check, AnnotatedMethod method, String what, String remedy) {
-        add(check, method.type(), method.method(), method.beanName(), what, remedy);
-    }
-
     void add(
             Check check,
             Class<?> type,
@@ -56,6 +59,11 @@ final class Findings {
             where.append(", bean '").append(beanName).append('\'');
         }
         this.findings.add(new Finding(check, where.toString(), what, remedy));
+    }
+
+    /** A duration as it is written in settings, such as {@code 7d}. */
+    static String format(Duration duration) {
+        return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
     }
 
     private static String parameters(Method method) {

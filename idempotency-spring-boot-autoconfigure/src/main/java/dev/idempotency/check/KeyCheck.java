@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;

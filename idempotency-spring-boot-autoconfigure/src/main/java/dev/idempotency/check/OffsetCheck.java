@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
 import java.time.Duration;
 import java.util.Arrays;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -17,9 +19,10 @@ final class OffsetCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
-        ContainerFacts facts = new ContainerFacts(listener.container());
         ContainerProperties properties = listener.container().getContainerProperties();
-        if (Boolean.parseBoolean(facts.consumerProperty(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG))) {
+        Object autoCommit =
+                ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
+        if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
             findings.add(
                     Check.AUTO_COMMIT,
                     listener,
@@ -65,8 +68,8 @@ final class OffsetCheck implements ListenerCheck {
                     "Its acknowledgment mode %s commits every %s, but messages are remembered for %s."
                             .formatted(
                                     mode,
-                                    DurationText.of(Duration.ofMillis(properties.getAckTime())),
-                                    DurationText.of(retention)),
+                                    Findings.format(Duration.ofMillis(properties.getAckTime())),
+                                    Findings.format(retention)),
                     "Lower spring.kafka.listener.ack-time, or raise the retention.");
         }
     }

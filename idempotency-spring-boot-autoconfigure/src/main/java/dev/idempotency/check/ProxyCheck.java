@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import org.springframework.aop.support.AopUtils;
@@ -34,7 +36,7 @@ final class ProxyCheck implements ListenerCheck {
                     "The method is package-private in %s, and the bean's class %s is in another package"
                             .formatted(method.getDeclaringClass().getName(), type.getName()),
                     "Make the method protected or public.");
-        } else if (!ProxyPath.of(listener).claims()) {
+        } else if (!ProxyPath.of(listener.bean(), listener.method()).claims()) {
             findings.add(
                     Check.NOT_PROXIED,
                     listener,

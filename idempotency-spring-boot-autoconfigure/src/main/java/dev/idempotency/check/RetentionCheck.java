@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.time.Duration;
@@ -35,16 +36,16 @@ final class RetentionCheck implements ListenerCheck {
             findings.add(
                     Check.RETENTION_TOO_SHORT,
                     listener,
-                    "Its messages are remembered for %s, which is not at all.".formatted(DurationText.of(retention)),
+                    "Its messages are remembered for %s, which is not at all.".formatted(Findings.format(retention)),
                     "Raise idempotency.retention, or @IdempotentListener(retention = …).");
         } else if (retries.compareTo(retention) >= 0) {
             findings.add(
                     Check.RETENTION_TOO_SHORT,
                     listener,
                     "Its messages are remembered for %s, but their retries can go on for %s."
-                            .formatted(DurationText.of(retention), DurationText.of(retries)),
+                            .formatted(Findings.format(retention), Findings.format(retries)),
                     "Raise idempotency.retention or @IdempotentListener(retention = …) above %s, or let retries end"
-                                    .formatted(DurationText.of(retries))
+                                    .formatted(Findings.format(retries))
                             + " earlier.");
         } else if (retention.compareTo(SHORTEST) < 0) {
             findings.add(
@@ -52,7 +53,7 @@ final class RetentionCheck implements ListenerCheck {
                     listener,
                     ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
                                     + " bring duplicates later than that.")
-                            .formatted(DurationText.of(retention), DurationText.of(SHORTEST)),
+                            .formatted(Findings.format(retention), Findings.format(SHORTEST)),
                     "Raise idempotency.retention, or @IdempotentListener(retention = …).");
         }
     }

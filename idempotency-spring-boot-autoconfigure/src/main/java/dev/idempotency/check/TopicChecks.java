@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -99,12 +101,12 @@ final class TopicChecks {
         boolean forever = millis < 0 || !policy.contains(TopicConfig.CLEANUP_POLICY_DELETE);
         Duration remembered = listener.consumer().retention();
         if (forever || Duration.ofMillis(millis).compareTo(remembered) > 0) {
-            String kept = forever ? "for ever" : "for " + DurationText.of(Duration.ofMillis(millis));
+            String kept = forever ? "for ever" : "for " + Findings.format(Duration.ofMillis(millis));
             findings.add(
                     Check.TOPIC_RETENTION,
                     listener,
                     "The topic '%s' keeps messages %s, but consumer '%s' remembers them for %s."
-                            .formatted(topic, kept, listener.consumer().name(), DurationText.of(remembered)),
+                            .formatted(topic, kept, listener.consumer().name(), Findings.format(remembered)),
                     forever
                             ? "Raise @IdempotentListener(retention = …) to as far back as you would ever rewind, and"
                                     + " relax this check."
@@ -141,8 +143,8 @@ final class TopicChecks {
     }
 
     private static boolean readsCommitted(ProtectedListener listener) {
-        String level = new ContainerFacts(listener.container()).consumerProperty(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
-        return level != null && level.toLowerCase(Locale.ROOT).equals("read_committed");
+        Object level = ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
+        return String.valueOf(level).toLowerCase(Locale.ROOT).equals("read_committed");
     }
 
     private <T> T await(KafkaFuture<T> future) throws InterruptedException, ExecutionException, TimeoutException {

@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.Method;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -58,7 +60,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Findings findings) {
         TransactionAttribute own =
                 (listener.transactionAttribute() instanceof RuleBasedTransactionAttribute rules) ? rules : null;
-        ProxyPath path = ProxyPath.of(listener);
+        ProxyPath path = ProxyPath.of(listener.bean(), listener.method());
         boolean advised = false;
         for (Advice advice : path.withinClaim()) {
             TransactionAttribute attribute = attributeOf(advice, listener);

@@ -1,6 +1,5 @@
 package dev.idempotency.database;
 
-import java.io.Serial;
 import java.time.Duration;
 
 /** The bound of what is remembered: beyond it databases and meters cannot count back. */
@@ -13,24 +12,13 @@ public final class LongestRetention {
     /**
      * Returns the duration.
      *
-     * @throws ExceededException if it is too long
+     * @throws IllegalArgumentException if it is too long
      */
     public static Duration require(String name, Duration duration) {
         if (duration.compareTo(LONGEST) > 0) {
-            throw new ExceededException(
+            throw new IllegalArgumentException(
                     "%s must be at most %dd, but is %dd".formatted(name, LONGEST.toDays(), duration.toDays()));
         }
         return duration;
-    }
-
-    /** Says which duration is too long. */
-    public static final class ExceededException extends IllegalArgumentException {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        private ExceededException(String message) {
-            super(message);
-        }
     }
 }

@@ -1,22 +1,37 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Check;
+import java.io.Serial;
+
 /**
- * Why a listener cannot be protected as it is written.
+ * Why a listener cannot be defined as it is written.
  *
- * @param kind what it concerns
+ * @param check what reports call it
  * @param what what is wrong
  * @param remedy how to mend it
  */
-public record ListenerFault(Kind kind, String what, String remedy) {
+public record ListenerFault(Check check, String what, String remedy) {
 
-    /** What a fault concerns. */
-    public enum Kind {
-        CONSUMER_NAME,
-        KEY_EXPRESSION,
-        TRANSACTION_MANAGER,
-        RETENTION,
-        INBOX,
-        PROXY,
-        TRANSACTION_PER_POLL
+    /** To be thrown where a fault is found. */
+    static Found found(Check check, String what, String remedy) {
+        return new Found(new ListenerFault(check, what, remedy));
+    }
+
+    /** Ends the attempt to resolve something; what else is wrong is found all the same. */
+    static final class Found extends RuntimeException {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final transient ListenerFault fault;
+
+        private Found(ListenerFault fault) {
+            super(fault.what(), null, false, false);
+            this.fault = fault;
+        }
+
+        ListenerFault fault() {
+            return this.fault;
+        }
     }
 }

@@ -1,20 +1,22 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Check.Finding;
+import dev.idempotency.FailedChecksException;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /** Looks at listeners before their containers can start. */
 @FunctionalInterface
 public interface ListenerInspection {
 
-    /** Refuses listeners that cannot be protected, and looks at nothing else. */
+    /** Refuses listeners that could not be defined, and looks at nothing else. */
     ListenerInspection OF_FAULTS = listeners -> {
-        String faults = listeners.stream()
+        List<Finding> faults = listeners.stream()
                 .flatMap(listener -> listener.faults().stream()
-                        .map(fault -> listener.method() + ": " + fault.what() + " " + fault.remedy()))
-                .collect(Collectors.joining("\n"));
+                        .map(fault ->
+                                new Finding(fault.check(), listener.method().toString(), fault.what(), fault.remedy())))
+                .toList();
         if (!faults.isEmpty()) {
-            throw new IllegalStateException(faults);
+            throw new FailedChecksException(faults);
         }
     };
 

@@ -1,6 +1,6 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.definition.ListenerFault.Kind;
+import dev.idempotency.Check;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -54,8 +54,8 @@ final class TransactionResolver {
             return BeanFactoryAnnotationUtils.qualifiedBeanOfType(
                     this.beanFactory, PlatformTransactionManager.class, qualifier);
         } catch (NoSuchBeanDefinitionException ex) {
-            throw ListenerFaultCollector.found(
-                    Kind.TRANSACTION_MANAGER,
+            throw ListenerFault.found(
+                    Check.TRANSACTION_MANAGER,
                     "The listener names the transaction manager '%s', but no PlatformTransactionManager has that name"
                                     .formatted(qualifier)
                             + " or qualifier; there are " + managerNames() + ".",
@@ -81,8 +81,8 @@ final class TransactionResolver {
         if (candidates.size() == 1) {
             return candidates.values().iterator().next();
         }
-        throw ListenerFaultCollector.found(
-                Kind.TRANSACTION_MANAGER,
+        throw ListenerFault.found(
+                Check.TRANSACTION_MANAGER,
                 candidates.isEmpty()
                         ? "The listener needs a PlatformTransactionManager for the store's DataSource, but there is none"
                                 + " besides those of Kafka or of reactive databases: " + managerNames() + "."

@@ -1,27 +1,22 @@
 package dev.idempotency.failure;
 
-import java.lang.reflect.Method;
+import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
-import org.jspecify.annotations.Nullable;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Stands before a container's error handler, whosever that is, and keeps from it what is not the message's fault: such
  * records are delivered again, in order, until they succeed, with pauses in which the consumer goes on polling.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
-
-    private static final @Nullable Method CLEAR_THREAD_STATE_FOR =
-            ReflectionUtils.findMethod(CommonErrorHandler.class, "clearThreadStateFor", Collection.class);
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
@@ -267,9 +262,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     /** Called instead of {@link #clearThreadState} by Spring Kafka 4.2 when a batch has succeeded; 4.1 has no such method. */
     public void clearThreadStateFor(Collection<TopicPartition> partitions) {
         this.suspension.end();
-        if (CLEAR_THREAD_STATE_FOR != null) {
-            ReflectionUtils.invokeMethod(CLEAR_THREAD_STATE_FOR, this.delegate, partitions);
-        }
+        SpringKafkaInternals.clearThreadStateFor(this.delegate, partitions);
     }
 
     @Override

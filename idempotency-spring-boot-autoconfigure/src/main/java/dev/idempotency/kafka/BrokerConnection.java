@@ -1,12 +1,10 @@
 package dev.idempotency.kafka;
 
-import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -14,10 +12,8 @@ import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.common.config.SecurityConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * How clients get to their brokers: the servers, and what these ask of a client.
@@ -47,19 +43,7 @@ public record BrokerConnection(Map<String, Object> settings) {
 
     /** That of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
-        Field field = ReflectionUtils.findField(AbstractMessageListenerContainer.class, "consumerFactory");
-        if (field == null) {
-            return new BrokerConnection(Map.of());
-        }
-        ReflectionUtils.makeAccessible(field);
-        Map<String, Object> configuration = new HashMap<>();
-        if (ReflectionUtils.getField(field, container) instanceof ConsumerFactory<?, ?> consumers) {
-            configuration.putAll(consumers.getConfigurationProperties());
-        }
-        Properties own = container.getContainerProperties().getKafkaConsumerProperties();
-        own.stringPropertyNames().forEach(name -> configuration.put(name, own.getProperty(name)));
-        own.forEach((name, value) -> configuration.put(String.valueOf(name), value));
-        return ofClient(configuration);
+        return ofClient(ContainerFacts.consumerSettings(container));
     }
 
     private static BrokerConnection ofClient(Map<String, Object> configuration) {

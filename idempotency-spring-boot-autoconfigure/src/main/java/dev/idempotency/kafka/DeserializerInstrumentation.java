@@ -1,16 +1,15 @@
 package dev.idempotency.kafka;
 
-import java.lang.reflect.Field;
 import java.util.Properties;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Has the bytes remembered that a container's consumers receive, by standing before their deserializers.
@@ -19,8 +18,6 @@ import org.springframework.util.ReflectionUtils;
  * was given as objects can be replaced there only; for its other containers they do what they did before.
  */
 public final class DeserializerInstrumentation {
-
-    private static final Class<?> FACTORY = DefaultKafkaConsumerFactory.class;
 
     private final ReceivedRecords received = new ReceivedRecords();
 
@@ -31,7 +28,7 @@ public final class DeserializerInstrumentation {
 
     /** Why this cannot be done for a container, or {@code null} if it can. */
     public static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
-        Object factory = consumerFactory(container);
+        ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
         return (factory instanceof DefaultKafkaConsumerFactory)
                 ? null
                 : "Its consumer factory is a %s, which does not let the received bytes be kept"
@@ -45,14 +42,15 @@ public final class DeserializerInstrumentation {
     }
 
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
-        DefaultKafkaConsumerFactory<?, ?> factory = (DefaultKafkaConsumerFactory<?, ?>) consumerFactory(container);
+        DefaultKafkaConsumerFactory<?, ?> factory =
+                (DefaultKafkaConsumerFactory<?, ?>) SpringKafkaInternals.consumerFactoryOf(container);
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = ownProperties(container);
-        if (!replaceSupplied(factory, "keyDeserializerSupplier", true)) {
+        if (!replaceSupplied(factory, true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
         }
-        if (!replaceSupplied(factory, "valueDeserializerSupplier", false)) {
+        if (!replaceSupplied(factory, false)) {
             replaceNamed(
                     factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
         }
@@ -81,9 +79,8 @@ public final class DeserializerInstrumentation {
     }
 
     /** Whether the factory has been given deserializers, which are replaced then. */
-    private boolean replaceSupplied(DefaultKafkaConsumerFactory<?, ?> factory, String fieldName, boolean key) {
-        Field field = field(FACTORY, fieldName);
-        Supplier<?> supplier = (Supplier<?>) ReflectionUtils.getField(field, factory);
+    private boolean replaceSupplied(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys) {
+        Supplier<?> supplier = SpringKafkaInternals.deserializersOf(factory, keys);
         if (supplier instanceof Remembering) {
             return true;
         }
@@ -91,7 +88,7 @@ public final class DeserializerInstrumentation {
         if (sample == null) {
             return false;
         }
-        ReflectionUtils.setField(field, factory, new Remembering(supplier, this.received, key));
+        SpringKafkaInternals.setDeserializers(factory, keys, new Remembering(supplier, this.received, keys));
         return true;
     }
 
@@ -108,17 +105,6 @@ public final class DeserializerInstrumentation {
             own.put(delegate, deserializer);
             own.put(property, CapturingDeserializer.class.getName());
         }
-    }
-
-    private static @Nullable Object consumerFactory(AbstractMessageListenerContainer<?, ?> container) {
-        return ReflectionUtils.getField(field(AbstractMessageListenerContainer.class, "consumerFactory"), container);
-    }
-
-    private static Field field(Class<?> type, String name) {
-        Field field = ReflectionUtils.findField(type, name);
-        Assert.state(field != null, () -> "This version of Spring Kafka has no field '%s' in %s".formatted(name, type));
-        ReflectionUtils.makeAccessible(field);
-        return field;
     }
 
     /** Gives each consumer what the factory's own supplier gives, within a deserializer that remembers. */

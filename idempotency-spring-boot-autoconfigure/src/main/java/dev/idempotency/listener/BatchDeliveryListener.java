@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.NamedFailure;
@@ -25,9 +26,8 @@ import org.springframework.kafka.support.Acknowledgment;
  * Remembers the batch for the thread while the listener runs, and takes it apart where that is asked for: so a record
  * that fails before the listener is reached, in a filter or a conversion, is found as well.
  */
-public final class BatchDeliveryListener<K, V>
-        extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
-        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
+final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V>, IdempotencyInfrastructure {
 
     private final ProtectedMethods endpoint;
     private final @Nullable RecordFilterStrategy<K, V> filter;

@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinition;
 import java.io.Serial;
@@ -15,7 +16,8 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /** Puts the claim around listener methods, outside of everything else, {@code @Transactional} included. */
-public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor {
+public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcutAdvisor
+        implements IdempotencyInfrastructure {
 
     @Serial
     private static final long serialVersionUID = 1L;

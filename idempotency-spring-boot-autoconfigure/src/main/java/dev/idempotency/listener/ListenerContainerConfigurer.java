@@ -7,23 +7,18 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
-import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
-import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
-import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
-import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 
 /** Prepares the container of a protected listener: it remembers what it delivers, and its errors are understood. */
 public final class ListenerContainerConfigurer {
@@ -45,39 +40,24 @@ public final class ListenerContainerConfigurer {
     }
 
     void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
-        ProtectedMethods endpoint = this.definitions.endpointOf(bean, element, container);
-        if (endpoint == null) {
+        ProtectedMethods methods = this.definitions.define(bean, element, container, TargetCallAdvisor::installOn);
+        if (methods == null) {
             return;
         }
         CalledMethods called = CalledMethods.of(container);
-        Object given = listenerOf(container);
-        RepliesToNew.install(innermost(given), called != null && called.areClaimed());
-        container.setupMessageListener(UnpositionedListener.of(wrap(given, endpoint), given, bean));
+        Object given = ContainerFacts.listenerOf(container);
+        RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
+        container.setupMessageListener(UnpositionedListener.of(wrap(given, methods), given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
-        if (!endpoint.isEmpty()) {
-            this.failures.install(container, endpoint.consumer(), endpoint.observer());
+        if (!methods.isEmpty()) {
+            this.failures.install(container, methods.consumer(), methods.observer());
         }
         this.inspection
                 .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
                 .inspect(this.definitions.listeners().stream()
                         .filter(protectedListener -> protectedListener.container() == container)
                         .toList());
-    }
-
-    /** The listener without the advice of its container, which is put around whatever is set up. */
-    public static @Nullable Object listenerOf(AbstractMessageListenerContainer<?, ?> container) {
-        Object listener = container.getContainerProperties().getMessageListener();
-        Object advised = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
-        return (advised != null) ? advised : listener;
-    }
-
-    private static @Nullable Object innermost(@Nullable Object listener) {
-        Object innermost = listener;
-        while (innermost instanceof DelegatingMessageListener<?> delegating) {
-            innermost = delegating.getDelegate();
-        }
-        return innermost;
     }
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
@@ -87,35 +67,27 @@ public final class ListenerContainerConfigurer {
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Object wrap(@Nullable Object listener, ProtectedMethods endpoint) {
-        ListenerDefinition perPoll = endpoint.perPoll();
+    private static Object wrap(@Nullable Object listener, ProtectedMethods methods) {
+        ListenerDefinition perPoll = methods.perPoll();
         if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
             MessageListener delegate = (MessageListener) filtering.getDelegate();
-            return new PollDeliveryListener(delegate, endpoint, perPoll, filterOf(filtering));
+            return new PollDeliveryListener(delegate, methods, perPoll, SpringKafkaInternals.filterOf(filtering));
         }
         if (perPoll != null && listener instanceof MessageListener single) {
-            return new PollDeliveryListener(single, endpoint, perPoll, null);
+            return new PollDeliveryListener(single, methods, perPoll, null);
         }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
-            return new BatchDeliveryListener(delegate, endpoint, new ReadableRecordFilter(filterOf(filtering)));
+            return new BatchDeliveryListener(
+                    delegate, methods, new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
         }
         if (listener instanceof BatchMessageListener batch) {
-            return new BatchDeliveryListener(batch, endpoint, null);
+            return new BatchDeliveryListener(batch, methods, null);
         }
         if (listener instanceof MessageListener single) {
-            return new RecordDeliveryListener(single, endpoint);
+            return new RecordDeliveryListener(single, methods);
         }
         throw new IllegalStateException(
                 "@IdempotentListener works with record and batch listeners, not with " + listener);
-    }
-
-    private static RecordFilterStrategy<?, ?> filterOf(AbstractFilteringMessageListener<?, ?, ?> filtering) {
-        Method getter = ReflectionUtils.findMethod(filtering.getClass(), "getRecordFilterStrategy");
-        Assert.state(getter != null, "This version of Spring Kafka does not tell the filter of a listener");
-        ReflectionUtils.makeAccessible(getter);
-        Object filter = ReflectionUtils.invokeMethod(getter, filtering);
-        Assert.state(filter instanceof RecordFilterStrategy, "No filter in " + filtering);
-        return (RecordFilterStrategy<?, ?>) filter;
     }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
@@ -24,8 +25,8 @@ import org.springframework.kafka.support.Acknowledgment;
  * Makes a batch container of that of a record listener: all records of a poll are claimed, and handed to the listener one
  * by one, in one transaction.
  */
-public final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
-        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
+final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V>, IdempotencyInfrastructure {
 
     private final ProtectedMethods endpoint;
     private final ListenerDefinition definition;

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import java.util.Collection;
 import java.util.Map;
@@ -13,8 +14,8 @@ import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListe
 import org.springframework.kafka.support.Acknowledgment;
 
 /** Remembers the record for the thread while the listener runs. */
-public final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
-        implements AcknowledgingConsumerAwareMessageListener<K, V> {
+final class RecordDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
+        implements AcknowledgingConsumerAwareMessageListener<K, V>, IdempotencyInfrastructure {
 
     private final ProtectedMethods endpoint;
 

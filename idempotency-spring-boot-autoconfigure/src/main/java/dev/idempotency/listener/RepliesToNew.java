@@ -1,7 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnprotectedListenerException;
-import java.lang.reflect.Field;
+import dev.idempotency.kafka.SpringKafkaInternals;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
 import org.springframework.kafka.listener.adapter.HandlerAdapter;
@@ -35,27 +35,20 @@ final class RepliesToNew extends HandlerAdapter {
      * @param claims whether a call of any method passes the claim
      */
     static void install(@Nullable Object listener, boolean claims) {
-        if (!(listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)
-                || !(field(MessagingMessageListenerAdapter.class, "handlerMethod", adapter)
-                        instanceof HandlerAdapter handler)
-                || handler.getClass() != HandlerAdapter.class) {
+        if (!(listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)) {
             return;
         }
-        if (field(HandlerAdapter.class, "invokerHandlerMethod", handler) instanceof InvocableHandlerMethod method) {
+        HandlerAdapter handler = SpringKafkaInternals.handlerOf(adapter);
+        if (handler == null || handler.getClass() != HandlerAdapter.class) {
+            return;
+        }
+        InvocableHandlerMethod method = SpringKafkaInternals.onlyMethodOf(handler);
+        DelegatingInvocableHandler methods = SpringKafkaInternals.methodChoiceOf(handler);
+        if (method != null) {
             adapter.setHandlerMethod(new RepliesToNew(method, claims));
-        } else if (field(HandlerAdapter.class, "delegatingHandler", handler)
-                instanceof DelegatingInvocableHandler handlers) {
-            adapter.setHandlerMethod(new RepliesToNew(handlers, claims));
+        } else if (methods != null) {
+            adapter.setHandlerMethod(new RepliesToNew(methods, claims));
         }
-    }
-
-    private static @Nullable Object field(Class<?> type, String name, Object owner) {
-        Field field = ReflectionUtils.findField(type, name);
-        if (field == null) {
-            return null;
-        }
-        ReflectionUtils.makeAccessible(field);
-        return ReflectionUtils.getField(field, owner);
     }
 
     @Override

@@ -3,22 +3,19 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
-import dev.idempotency.definition.ListenerFault.Kind;
-import dev.idempotency.definition.ListenerFaultCollector;
+import dev.idempotency.definition.ProxyPath;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 
 /**
  * Sees the call of a listener's method behind all aspects. It is put at the end of the innermost proxy's advisors when all
  * of them are known: by its order alone it would stand before the aspects that have none.
  */
-public final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
+final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     @Serial
     private static final long serialVersionUID = 1L;
@@ -46,10 +43,10 @@ public final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor 
     /**
      * Puts one behind the aspects of a bean, unless it is there.
      *
-     * @return whether the bean is a proxy that could be given one; start-up checks tell of what is none
+     * @return whether it is there; not if the bean is no proxy, or a frozen one
      */
-    public static boolean installOn(Object bean, Method listener) {
-        Advised innermost = innermost(bean);
+    static boolean installOn(Object bean, Method listener) {
+        Advised innermost = ProxyPath.innermostProxyOf(bean);
         if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {
             return false;
         }
@@ -58,23 +55,10 @@ public final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor 
                 return true;
             }
             if (innermost.isFrozen()) {
-                throw ListenerFaultCollector.found(
-                        Kind.PROXY,
-                        "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
-                        "Do not call setFrozen(true) on the proxies of listeners, or on what creates them.");
+                return false;
             }
             innermost.addAdvisor(new TargetCallAdvisor());
             return true;
         }
-    }
-
-    private static @Nullable Advised innermost(Object bean) {
-        Advised innermost = null;
-        Object object = bean;
-        while (object instanceof Advised advised && advised.getTargetSource().isStatic()) {
-            innermost = advised;
-            object = AopProxyUtils.getSingletonTarget(object);
-        }
-        return innermost;
     }
 }

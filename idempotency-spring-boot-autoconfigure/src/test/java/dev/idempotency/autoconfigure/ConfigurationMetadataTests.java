@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
-import dev.idempotency.check.Check;
+import dev.idempotency.Check;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

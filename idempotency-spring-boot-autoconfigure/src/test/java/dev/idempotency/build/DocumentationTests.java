@@ -2,7 +2,7 @@ package dev.idempotency.build;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.check.Check;
+import dev.idempotency.Check;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,6 +3,9 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.idempotency.Check;
+import dev.idempotency.Check.Finding;
+import dev.idempotency.FailedChecksException;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import dev.idempotency.testing.TestDatabase;

@@ -1,7 +1,5 @@
-package dev.idempotency.check;
+package dev.idempotency.definition;
 
-import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.listener.IdempotentListenerAdvisor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
@@ -28,13 +26,14 @@ import org.springframework.util.ClassUtils;
  * @param aroundClaim other advice that is met before it, from the outside in
  * @param withinClaim other advice that is met after it
  */
-record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
+public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinClaim) {
 
-    static ProxyPath of(ProtectedListener listener) {
+    /** The way of a call to a method of the user's class, or of an interface by which the bean is called. */
+    public static ProxyPath of(Object bean, Method method) {
         List<Advisor> advisors = new ArrayList<>();
-        Object object = listener.bean();
+        Object object = bean;
         while (object instanceof Advised proxy) {
-            Method called = calledMethod(proxy, listener.method());
+            Method called = calledMethod(proxy, method);
             if (called == null) {
                 break;
             }
@@ -48,9 +47,20 @@ record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinCl
         return of(advisors);
     }
 
+    /** The proxy that is next to the bean's target, or {@code null} if it has none. */
+    public static @Nullable Advised innermostProxyOf(Object bean) {
+        Advised innermost = null;
+        Object object = bean;
+        while (object instanceof Advised advised && advised.getTargetSource().isStatic()) {
+            innermost = advised;
+            object = AopProxyUtils.getSingletonTarget(object);
+        }
+        return innermost;
+    }
+
     private static ProxyPath of(List<Advisor> advisors) {
         int claim = 0;
-        while (claim < advisors.size() && !(advisors.get(claim) instanceof IdempotentListenerAdvisor)) {
+        while (claim < advisors.size() && !(advisors.get(claim) instanceof IdempotencyInfrastructure)) {
             claim++;
         }
         boolean claims = claim < advisors.size();
@@ -88,7 +98,7 @@ record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> withinCl
     }
 
     /** As the virtual machine sees it: packages of different class loaders are different ones. */
-    static boolean isSamePackage(Class<?> one, Class<?> another) {
+    public static boolean isSamePackage(Class<?> one, Class<?> another) {
         return one.getPackageName().equals(another.getPackageName())
                 && one.getClassLoader() == another.getClassLoader();
     }

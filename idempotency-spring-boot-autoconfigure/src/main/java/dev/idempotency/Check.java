@@ -1,8 +1,8 @@
-package dev.idempotency.check;
+package dev.idempotency;
 
 import java.util.Locale;
 
-/** What is looked for, by the names that settings use, such as {@code not-proxied}. */
+/** What is looked for before the first message, by the names that settings use, such as {@code not-proxied}. */
 public enum Check {
 
     /** The listener is not called through the proxy that claims. */
@@ -179,5 +179,39 @@ public enum Check {
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /** How much a finding matters, most first. */
+    public enum Level {
+
+        /** The application does not start. */
+        FAIL,
+
+        /** It is logged as a warning. */
+        WARN,
+
+        /** It is logged as information. */
+        INFORM
+    }
+
+    /**
+     * Something that keeps a listener from being protected, or endangers its messages.
+     *
+     * @param check what it was found by
+     * @param where class, method and bean
+     * @param what what was found
+     * @param remedy how to mend it
+     */
+    public record Finding(Check check, String where, String what, String remedy) {
+
+        /** What and where, in the form that reports use. */
+        public String description() {
+            return "[%s] %s%n     %s%n     %s".formatted(this.check, this.where, this.what, this.check.danger());
+        }
+
+        @Override
+        public String toString() {
+            return "[%s] %s: %s %s %s".formatted(this.check, this.where, this.what, this.check.danger(), this.remedy);
+        }
     }
 }

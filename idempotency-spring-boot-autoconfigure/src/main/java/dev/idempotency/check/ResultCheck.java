@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -8,11 +10,12 @@ import java.util.stream.Stream;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
-/** Whether the work is done when the listener returns, on the thread that it was called on. */
-final class AsynchronyCheck implements ListenerCheck {
+/** Whether the work is done when the listener returns, on the thread that it was called on, and nothing follows. */
+final class ResultCheck implements ListenerCheck {
 
     private static final List<String> ASYNCHRONOUS_RESULTS = List.of(
             "java.util.concurrent.Future",
@@ -26,6 +29,11 @@ final class AsynchronyCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
+        checkAsynchrony(listener, findings);
+        checkReply(listener, findings);
+    }
+
+    private static void checkAsynchrony(ProtectedListener listener, Findings findings) {
         Method method = listener.method();
         Class<?>[] parameters = method.getParameterTypes();
         Class<?> type = AopUtils.getTargetClass(listener.bean());
@@ -63,8 +71,27 @@ final class AsynchronyCheck implements ListenerCheck {
         }
     }
 
+    private static void checkReply(ProtectedListener listener, Findings findings) {
+        Class<?> result = listener.method().getReturnType();
+        boolean nothing =
+                result == void.class || result == Void.class || result.getName().equals("kotlin.Unit");
+        if (nothing || isAsynchronous(result)) {
+            return;
+        }
+        boolean sendTo = AnnotatedElementUtils.hasAnnotation(listener.method(), SendTo.class)
+                || AnnotatedElementUtils.hasAnnotation(AopUtils.getTargetClass(listener.bean()), SendTo.class);
+        findings.add(
+                Check.REPLY,
+                listener,
+                sendTo
+                        ? "Its result is sent to another topic by @SendTo."
+                        : "It returns a %s, which is sent to the reply topic that a message may name in its headers."
+                                .formatted(result.getSimpleName()),
+                "Write the reply to an outbox table in the listener's transaction, and return void.");
+    }
+
     private static boolean isHandedOver(ProtectedListener listener) {
-        ProxyPath path = ProxyPath.of(listener);
+        ProxyPath path = ProxyPath.of(listener.bean(), listener.method());
         return Stream.concat(path.aroundClaim().stream(), path.withinClaim().stream())
                 .anyMatch(AsyncExecutionAspectSupport.class::isInstance);
     }
@@ -74,7 +101,7 @@ final class AsynchronyCheck implements ListenerCheck {
     }
 
     /** By names, as most of these types are of libraries that an application may not have. */
-    static boolean isAsynchronous(Class<?> type) {
+    private static boolean isAsynchronous(Class<?> type) {
         if (type == void.class) {
             return false;
         }

@@ -1,6 +1,6 @@
-package dev.idempotency.check;
+package dev.idempotency;
 
-import dev.idempotency.IdempotencyException;
+import dev.idempotency.Check.Finding;
 import java.io.Serial;
 import java.util.List;
 import java.util.stream.Collectors;

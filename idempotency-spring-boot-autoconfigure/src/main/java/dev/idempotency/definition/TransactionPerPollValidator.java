@@ -1,60 +1,56 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.definition.ListenerFault.Kind;
-import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.Check;
 import java.lang.reflect.AnnotatedElement;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
-/** Whether a record listener can have one transaction a poll: its container becomes a batch container. */
-final class PollTransactions {
+/**
+ * What keeps a record listener from having one transaction per poll: its container becomes a batch container.
+ *
+ * <p>It looks at the container as the application has made it. Later there are interceptors of ours, and a definition that
+ * would not keep what it promises.
+ */
+final class TransactionPerPollValidator {
 
     private static final List<AckMode> OF_SINGLE_RECORDS =
             List.of(AckMode.RECORD, AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
 
     private final List<ListenerFault> faults = new ArrayList<>();
 
-    private PollTransactions() {}
+    private TransactionPerPollValidator() {}
 
-    /** A batch is one transaction anyway. */
-    static boolean areOf(AbstractMessageListenerContainer<?, ?> container) {
-        return !(ListenerContainerConfigurer.listenerOf(container) instanceof BatchMessageListener);
-    }
-
-    static List<ListenerFault> faultsOf(
-            Method method,
-            Class<?> targetClass,
-            AnnotatedElement element,
-            TransactionAttribute attribute,
-            AbstractMessageListenerContainer<?, ?> container) {
-        PollTransactions transactions = new PollTransactions();
-        transactions.refuseMethod(method, element, attribute);
-        transactions.refuseContainer(container, container.getContainerProperties());
-        transactions.refuseIf(
-                container.getMainListenerId() != null || hasRetryTopics(method) || hasRetryTopics(targetClass),
+    static List<ListenerFault> validate(ListenerCandidate listener, TransactionAttribute attribute) {
+        TransactionPerPollValidator validator = new TransactionPerPollValidator();
+        AbstractMessageListenerContainer<?, ?> container = listener.container();
+        validator.refuseMethod(listener, attribute);
+        validator.refuseContainer(container, container.getContainerProperties());
+        validator.refuseIf(
+                container.getMainListenerId() != null
+                        || hasRetryTopics(listener.method())
+                        || hasRetryTopics(listener.targetClass()),
                 "It has retry topics, which Spring Kafka does not have for batches.",
                 "Remove @RetryableTopic");
-        return transactions.faults;
+        return validator.faults;
     }
 
-    private void refuseMethod(Method method, AnnotatedElement element, TransactionAttribute attribute) {
+    private void refuseMethod(ListenerCandidate listener, TransactionAttribute attribute) {
+        Class<?> result = listener.method().getReturnType();
         refuseIf(
-                !(element instanceof Method),
+                listener.isHandler(),
                 "It is one of several @KafkaHandler methods, and which of them a record is for is not known when records"
                         + " are claimed.",
                 "Put @KafkaListener on a method");
         refuseIf(
-                method.getReturnType() != void.class,
+                result != void.class,
                 "It returns a %s, which would be sent as a reply before the transaction is committed."
-                        .formatted(method.getReturnType().getSimpleName()),
+                        .formatted(result.getSimpleName()),
                 "Return void");
         refuseIf(
                 ListenerTransaction.hasExceptionsThatCommit(attribute),
@@ -99,7 +95,7 @@ final class PollTransactions {
     private void refuseIf(boolean condition, String what, String remedy) {
         if (condition) {
             this.faults.add(new ListenerFault(
-                    Kind.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = true."));
+                    Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = true."));
         }
     }
 }

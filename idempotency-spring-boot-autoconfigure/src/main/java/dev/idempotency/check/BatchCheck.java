@@ -1,6 +1,9 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -12,15 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
-/** Whether a batch listener takes its messages one by one, rather than as what Spring can convert a list of them to. */
-final class BatchSignatureCheck implements ListenerCheck {
+/** Whether the messages of a batch reach the listener in a way that lets duplicates be taken out. */
+final class BatchCheck implements ListenerCheck {
 
-    /** Of these a batch has one element a record. */
+    /** Of these a batch has one element per record. */
     private static final Set<String> PARALLEL = Set.of(
             KafkaHeaders.RECEIVED_KEY,
             KafkaHeaders.RECEIVED_TOPIC,
@@ -35,12 +39,32 @@ final class BatchSignatureCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Findings findings) {
-        Object adapter = new ContainerFacts(listener.container()).innermostListener();
-        if (!(adapter instanceof BatchMessagingMessageListenerAdapter<?, ?> batch)
-                || ContainerFacts.field(BatchMessagingMessageListenerAdapter.class, "batchToRecordAdapter", batch)
-                        != null) {
-            return;
+        Object adapter = ContainerFacts.innermostListenerOf(listener.container());
+        if (adapter instanceof BatchMessagingMessageListenerAdapter<?, ?> batch) {
+            if (SpringKafkaInternals.hasBatchToRecordAdapter(batch)) {
+                findings.add(
+                        Check.BATCH_TO_RECORD,
+                        listener,
+                        "Its container is a batch container with a BatchToRecordAdapter.",
+                        "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"
+                                + " setBatchToRecordAdapter(…) from the container factory.");
+            } else {
+                checkSignature(listener, findings);
+            }
+        } else if (adapter instanceof RecordMessagingMessageListenerAdapter
+                && ContainerFacts.deliversBatches(listener.container())
+                && listener.container().getContainerProperties().isObservationEnabled()) {
+            findings.add(
+                    Check.POLL_OBSERVATION,
+                    listener,
+                    "It has transactionPerPoll = true, and its container has observations enabled.",
+                    "Begin an observation in the listener, or remove transactionPerPoll = true; if nobody looks at its"
+                            + " trace, relax this check.");
         }
+    }
+
+    /** It may take its messages one by one, but not as what Spring can convert a list of them to. */
+    private static void checkSignature(ProtectedListener listener, Findings findings) {
         Parameter[] parameters = listener.method().getParameters();
         for (int i = 0; i < parameters.length; i++) {
             Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));

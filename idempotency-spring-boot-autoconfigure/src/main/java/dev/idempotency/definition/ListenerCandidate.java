@@ -1,0 +1,60 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.kafka.ContainerFacts;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A method that asks for protection, behind one of its containers.
+ *
+ * @param annotation what it asks for
+ * @param bean the listener's bean, as the container calls it
+ * @param method the method of the user's class
+ * @param element what has the {@code @KafkaListener}: the method, or its class
+ * @param container the container
+ */
+record ListenerCandidate(
+        IdempotentListener annotation,
+        Object bean,
+        Method method,
+        AnnotatedElement element,
+        AbstractMessageListenerContainer<?, ?> container) {
+
+    Class<?> targetClass() {
+        return AopUtils.getTargetClass(this.bean);
+    }
+
+    /** Its class and method. All handlers of a class are one listener: which is called depends on the payload alone. */
+    String name() {
+        String type = ClassUtils.getUserClass(targetClass()).getSimpleName();
+        return isHandler() ? type : type + "." + this.method.getName();
+    }
+
+    /** Whether it is one of a class's {@code @KafkaHandler} methods. */
+    boolean isHandler() {
+        return !(this.element instanceof Method);
+    }
+
+    /** Whether it asks for one transaction per poll; a batch is one anyway. */
+    boolean wantsTransactionPerPoll() {
+        return this.annotation.transactionPerPoll() && !ContainerFacts.deliversBatches(this.container);
+    }
+
+    boolean hasFrozenProxy() {
+        Advised proxy = ProxyPath.innermostProxyOf(this.bean);
+        return proxy != null && proxy.isFrozen();
+    }
+
+    /** Not by the dead-letter container of retry topics, which is made of the same annotation and calls another method. */
+    boolean isCalled() {
+        CalledMethods called = CalledMethods.of(this.container);
+        return called == null
+                || called.methods().stream().anyMatch(each -> AopUtils.getMostSpecificMethod(each, targetClass())
+                        .equals(this.method));
+    }
+}

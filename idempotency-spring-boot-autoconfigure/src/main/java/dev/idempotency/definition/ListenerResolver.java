@@ -1,0 +1,242 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.Check;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.database.LongestRetention;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.inbox.InboxRecorder;
+import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.key.ExpressionKeySource;
+import dev.idempotency.key.HeaderKeyResolver;
+import dev.idempotency.key.KeySource;
+import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.FailureTranslatingStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.StringUtils;
+
+/** Works out all that is to be known of one listener; what stands against that is collected, to be told at once. */
+final class ListenerResolver {
+
+    /**
+     * What is known of a listener.
+     *
+     * @param listener for those who look at it
+     * @param definition for those who call it; {@code null} if its faults do not allow that
+     */
+    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {}
+
+    private final ConfigurableListableBeanFactory beanFactory;
+    private final ListenerDefaults defaults;
+    private final ConsumerNameResolver names = new ConsumerNameResolver();
+    private final TransactionResolver transactions;
+    private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
+
+    ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
+        this.beanFactory = beanFactory;
+        this.defaults = defaults;
+        this.transactions = new TransactionResolver(beanFactory);
+    }
+
+    /**
+     * Resolves a listener.
+     *
+     * @param targetSeen whether its calls are seen behind all aspects
+     * @param observers who hears of a consumer's outcomes
+     */
+    Resolved resolve(
+            ListenerCandidate candidate,
+            TopicIdTracker topics,
+            boolean targetSeen,
+            Function<ConsumerDescription, ConsumerObserver> observers) {
+        List<ListenerFault> faults = new ArrayList<>();
+        IdempotentListener annotation = candidate.annotation();
+        String consumer = attempt(
+                faults,
+                candidate.name(),
+                () -> this.names.nameOf(candidate, text(annotation.consumer(), Check.CONSUMER_NAME)));
+        ListenerArguments arguments = new ListenerArguments(candidate.method());
+        String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
+        boolean expressed = StringUtils.hasText(expression);
+        boolean perPoll = candidate.wantsTransactionPerPoll();
+        KeySource keys = attempt(
+                faults,
+                KeySource.of(this.defaults.keyResolver()),
+                () -> expressed
+                        ? keySource(expression, arguments, perPoll, topics)
+                        : KeySource.of(this.defaults.keyResolver()));
+        Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
+        TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
+        PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
+                faults,
+                null,
+                () -> this.transactions.managerFor(
+                        attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
+        if (perPoll) {
+            faults.addAll(TransactionPerPollValidator.validate(candidate, attribute));
+        }
+        if (!targetSeen && candidate.hasFrozenProxy()) {
+            faults.add(new ListenerFault(
+                    Check.NOT_PROXIED,
+                    "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
+                    "Do not call setFrozen(true) on the proxies of listeners, or on what creates them."));
+        }
+        InboxRecorder inbox = attempt(faults, InboxRecorder.NONE, () -> inbox(candidate, consumer));
+        ConsumerDescription description = new ConsumerDescription(
+                consumer,
+                candidate.name(),
+                ContainerFacts.topicsOf(candidate.container()),
+                candidate.container().getGroupId(),
+                keys.toString(),
+                retention);
+        ProtectedListener listener = new ProtectedListener(
+                description,
+                candidate.bean(),
+                candidate.method(),
+                candidate.container(),
+                manager,
+                attribute,
+                expressed ? expression : null,
+                faults);
+        if (manager == null || !faults.isEmpty()) {
+            return new Resolved(listener, null);
+        }
+        ConsumerObserver observer = observers.apply(description);
+        ListenerDefinition definition = new ListenerDefinition(
+                consumer,
+                candidate.method(),
+                arguments,
+                new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                keyFailures(description, expressed, observer),
+                new ListenerTransaction(manager, attribute),
+                perPoll,
+                targetSeen,
+                new FailureTranslatingStore(this.defaults.store()),
+                inbox,
+                observer);
+        return new Resolved(listener, definition);
+    }
+
+    /** What is resolved, or the substitute if there is a fault. */
+    private static <T extends @Nullable Object> T attempt(
+            List<ListenerFault> faults, T substitute, Supplier<T> resolution) {
+        try {
+            return resolution.get();
+        } catch (ListenerFault.Found ex) {
+            faults.add(ex.fault());
+            return substitute;
+        }
+    }
+
+    /** A text of the annotation without its placeholders. */
+    private String text(String value, Check check) {
+        try {
+            String resolved = this.beanFactory.resolveEmbeddedValue(value);
+            return (resolved != null) ? resolved : "";
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    check, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
+        }
+    }
+
+    private KeySource keySource(
+            String expression, ListenerArguments arguments, boolean fromRecord, TopicIdTracker topics) {
+        try {
+            return fromRecord
+                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics)
+                    : new ExpressionKeySource(expression, arguments.names(), this.beanFactory, topics);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.KEY_EXPRESSION,
+                    ex.getMessage() + ".",
+                    fromRecord
+                            ? "Take the key from the record, as in #record.value().id: with transactionPerPoll = true"
+                                    + " records are claimed before they are converted to the method's arguments."
+                            : "Mend the expression in @IdempotentListener(key = …).");
+        }
+    }
+
+    private KeyFailures keyFailures(ConsumerDescription consumer, boolean expressed, ConsumerObserver observer) {
+        return new KeyFailures(
+                consumer.name(),
+                consumer.keySource(),
+                !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
+                new FailureTranslatingStore(this.defaults.store()),
+                this.beanFactory.getBean(FailureClassifier.class),
+                observer);
+    }
+
+    /** Listeners of one consumer share their rows: the shorter retention would forget the other's messages. */
+    private Duration retention(IdempotentListener annotation, String consumer) {
+        String text = text(annotation.retention(), Check.RETENTION_VALUE);
+        Duration retention = StringUtils.hasText(text) ? bounded(parse(text)) : this.defaults.retention();
+        Duration others = this.retentions.putIfAbsent(consumer, retention);
+        if (others != null && !others.equals(retention)) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    "The consumer '%s' is to remember its messages for %s and for %s."
+                            .formatted(consumer, others, retention),
+                    "State one @IdempotentListener(retention = …) for all its methods.");
+        }
+        return retention;
+    }
+
+    private static Duration parse(String retention) {
+        try {
+            return DurationFormatterUtils.detectAndParse(retention);
+        } catch (IllegalArgumentException | ArithmeticException ex) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    "The retention '%s' is no duration.".formatted(retention),
+                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
+        }
+    }
+
+    private static Duration bounded(Duration retention) {
+        try {
+            return LongestRetention.require("@IdempotentListener(retention = …)", retention);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    ex.getMessage() + ".",
+                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
+        }
+    }
+
+    private InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
+        ListenerInboxes inboxes = this.defaults.inboxes();
+        boolean wanted = candidate.annotation().inbox() || (inboxes != null && inboxes.forAll());
+        if (!wanted) {
+            return InboxRecorder.NONE;
+        }
+        if (inboxes == null) {
+            throw ListenerFault.found(
+                    Check.INBOX,
+                    "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
+                            + " the application has a ProcessedMessageStore of its own.",
+                    "Remove inbox = true, or use the provided store.");
+        }
+        String refusal = inboxes.refusal(candidate.container());
+        if (refusal != null) {
+            throw ListenerFault.found(
+                    Check.INBOX,
+                    refusal + ".",
+                    "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
+        }
+        return inboxes.open(consumer, candidate.container());
+    }
+}

@@ -1,0 +1,86 @@
+package dev.idempotency.kafka;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.DelegatingMessageListener;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.TopicPartitionOffset;
+
+/** What a container does not tell by itself. */
+public final class ContainerFacts {
+
+    private ContainerFacts() {}
+
+    /** The settings of a container's consumers, as they will be in force: the listener's own, or the consumer factory's. */
+    public static Map<String, Object> consumerSettings(AbstractMessageListenerContainer<?, ?> container) {
+        ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
+        Map<String, Object> settings =
+                new HashMap<>((factory != null) ? factory.getConfigurationProperties() : Map.of());
+        Properties own = container.getContainerProperties().getKafkaConsumerProperties();
+        own.stringPropertyNames().forEach(name -> settings.put(name, own.getProperty(name)));
+        own.forEach((name, value) -> settings.put(String.valueOf(name), value));
+        return settings;
+    }
+
+    /** The topics that a container reads, or the pattern of their names. */
+    public static List<String> topicsOf(MessageListenerContainer container) {
+        ContainerProperties properties = container.getContainerProperties();
+        if (properties.getTopics() != null) {
+            return List.of(properties.getTopics());
+        }
+        if (properties.getTopicPattern() != null) {
+            return List.of(properties.getTopicPattern().pattern());
+        }
+        TopicPartitionOffset[] partitions = properties.getTopicPartitions();
+        return (partitions == null)
+                ? List.of()
+                : Arrays.stream(partitions)
+                        .map(TopicPartitionOffset::getTopic)
+                        .distinct()
+                        .toList();
+    }
+
+    /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
+    public static boolean deliversBatches(MessageListenerContainer container) {
+        return listenerOf(container) instanceof BatchMessageListener;
+    }
+
+    /** The listener without the advice of its container, which is put around whatever is set up. */
+    public static @Nullable Object listenerOf(MessageListenerContainer container) {
+        return withoutAdvice(container.getContainerProperties().getMessageListener());
+    }
+
+    /** The listener within all that is around it. */
+    public static @Nullable Object innermostListenerOf(MessageListenerContainer container) {
+        List<Object> listeners = listenersOf(container);
+        return listeners.isEmpty() ? null : listeners.get(listeners.size() - 1);
+    }
+
+    /** The listener and those that it delegates to, from the outside in. */
+    public static List<Object> listenersOf(MessageListenerContainer container) {
+        List<Object> listeners = new ArrayList<>();
+        Object listener = listenerOf(container);
+        while (listener != null) {
+            listeners.add(listener);
+            listener = (listener instanceof DelegatingMessageListener<?> delegating)
+                    ? withoutAdvice(delegating.getDelegate())
+                    : null;
+        }
+        return listeners;
+    }
+
+    private static @Nullable Object withoutAdvice(@Nullable Object listener) {
+        Object target = (listener != null) ? AopProxyUtils.getSingletonTarget(listener) : null;
+        return (target != null) ? target : listener;
+    }
+}
