@@ -1,4 +1,4 @@
-/** What a user touches: the annotation, the identity of a message, and the exceptions. */
+/** What a user touches: the annotation, the identity of a message, the checks at start-up, and the exceptions. */
 @NullMarked
 package dev.idempotency;
 

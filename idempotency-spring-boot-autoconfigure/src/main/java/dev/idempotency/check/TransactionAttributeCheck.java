@@ -47,7 +47,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
             TransactionDefinition.PROPAGATION_NEVER);
 
     private static final String WITHOUT_ADVICE =
-            "Leave the method out of the pointcut of that advice:" + " @IdempotentListener opens the transaction.";
+            "Leave the method out of the pointcut of that advice: @IdempotentListener opens the transaction.";
 
     private final ListableBeanFactory beanFactory;
     private final Map<TransactionManager, Boolean> savepoints = new IdentityHashMap<>();

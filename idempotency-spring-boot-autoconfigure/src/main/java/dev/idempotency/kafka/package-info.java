@@ -1,4 +1,7 @@
-/** Kafka and Spring Kafka as they are: records as received, raw producers, connections, ids of topics. No user's business; public for the other rooms. */
+/**
+ * Kafka and Spring Kafka as they are: records as received, raw producers, connections, ids of topics, and the private
+ * members that are read. No user's business; public for the other rooms.
+ */
 @NullMarked
 package dev.idempotency.kafka;
 

@@ -14,8 +14,8 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds the containers of protected listeners as Spring Kafka creates them, whenever that is, and prepares each before
- * it can start.
+ * Finds the containers of protected listeners as Spring Kafka creates them, whenever that is, and has each configured
+ * before it can start.
  *
  * <p>{@code @KafkaListener} names a {@code containerPostProcessor}, which is called last, when a container is complete.
  * Every listener is given one that leads here and knows the listener's bean; the user's own is called before it.
@@ -24,12 +24,12 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
 
     private static final String POST_PROCESSOR = "containerPostProcessor";
 
-    private final ObjectProvider<ListenerContainerConfigurer> preparation;
+    private final ObjectProvider<ListenerContainerConfigurer> configurer;
     private final List<AnnotatedElement> elements = new CopyOnWriteArrayList<>();
     private String beanName = "";
 
-    public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> preparation) {
-        this.preparation = preparation;
+    public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> configurer) {
+        this.configurer = configurer;
     }
 
     @Override
@@ -74,7 +74,7 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
             if (users != null) {
                 users.postProcess(container);
             }
-            this.preparation.getObject().prepare(bean, this.elements.get(element), container);
+            this.configurer.getObject().configure(bean, this.elements.get(element), container);
         };
     }
 }

@@ -20,7 +20,7 @@ import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerA
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/** Prepares the container of a protected listener: it remembers what it delivers, and its errors are understood. */
+/** Configures the container of a protected listener: it remembers what it delivers, and its errors are understood. */
 public final class ListenerContainerConfigurer {
 
     private final ListenerDefinitionRegistry definitions;
@@ -39,7 +39,7 @@ public final class ListenerContainerConfigurer {
         this.failures = failures;
     }
 
-    void prepare(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
+    void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
         ProtectedMethods methods = this.definitions.define(bean, element, container, TargetCallAdvisor::installOn);
         if (methods == null) {
             return;
@@ -56,7 +56,7 @@ public final class ListenerContainerConfigurer {
         this.inspection
                 .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
                 .inspect(this.definitions.listeners().stream()
-                        .filter(protectedListener -> protectedListener.container() == container)
+                        .filter(listener -> listener.container() == container)
                         .toList());
     }
 

@@ -81,6 +81,7 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.Unproxied.class,
     FaultyListeners.Replaced.class,
     FaultyListeners.Wrapped.class,
+    FaultyListeners.Frozen.class,
     FaultyListeners.Inherited.class,
     FaultyListeners.ByDefault.class,
     FaultyListeners.Bridged.class,
@@ -140,6 +141,13 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
         void wrapped(String payload) {}
+    }
+
+    static class Frozen {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        void frozen(String payload) {}
     }
 
     static class Inherited extends InheritedListener {}
@@ -839,6 +847,13 @@ class FaultyListeners {
                     Object target = AopProxyUtils.getSingletonTarget(bean);
                     ProxyFactory proxyFactory = new ProxyFactory((target != null) ? target : bean);
                     proxyFactory.setProxyTargetClass(true);
+                    return proxyFactory.getProxy();
+                }
+                if (bean instanceof Frozen && bean instanceof org.springframework.aop.framework.Advised proxy) {
+                    ProxyFactory proxyFactory = new ProxyFactory(AopProxyUtils.getSingletonTarget(bean));
+                    proxyFactory.setProxyTargetClass(true);
+                    proxyFactory.addAdvisors(proxy.getAdvisors());
+                    proxyFactory.setFrozen(true);
                     return proxyFactory.getProxy();
                 }
                 if (bean instanceof FinalBehindInterface) {

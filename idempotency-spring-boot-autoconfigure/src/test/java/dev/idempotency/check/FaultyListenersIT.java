@@ -103,6 +103,14 @@ class FaultyListenersIT {
     }
 
     @Test
+    void aListenerWhoseProxyIsFrozenIsFound() {
+        Finding finding = finding(Check.NOT_PROXIED, "frozen");
+        assertThat(finding.what())
+                .isEqualTo("Its proxy is frozen, so that a call which an aspect repeats would not be noticed.");
+        assertThat(finding.remedy()).startsWith("Do not call setFrozen(true)");
+    }
+
+    @Test
     void aListenerWhoseProxyIsWithinAnotherOneIsNoFault() {
         assertClean("wrapped");
     }

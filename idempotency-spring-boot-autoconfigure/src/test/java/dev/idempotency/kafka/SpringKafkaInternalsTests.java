@@ -1,0 +1,114 @@
+package dev.idempotency.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.Test;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListener;
+import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
+import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.HandlerAdapter;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** All that is read is there in this version of Spring Kafka: of some of it nothing else would notice the lack. */
+class SpringKafkaInternalsTests {
+
+    private final DefaultKafkaConsumerFactory<String, String> factory = new DefaultKafkaConsumerFactory<>(Map.of());
+
+    private static Method method(String name) {
+        Method method = ReflectionUtils.findMethod(SpringKafkaInternalsTests.class, name, String.class);
+        assertThat(method).isNotNull();
+        return method;
+    }
+
+    void first(String payload) {}
+
+    void second(String payload) {}
+
+    private InvocableHandlerMethod handler(String name) {
+        return new InvocableHandlerMethod(this, method(name));
+    }
+
+    @Test
+    void theConsumerFactoryOfAContainer() {
+        var container = new ConcurrentMessageListenerContainer<>(this.factory, new ContainerProperties("topic"));
+        assertThat(SpringKafkaInternals.consumerFactoryOf(container)).isSameAs(this.factory);
+    }
+
+    @Test
+    void theDeserializersOfAConsumerFactory() {
+        assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isNotNull();
+        assertThat(SpringKafkaInternals.deserializersOf(this.factory, false)).isNotNull();
+        Deserializer<String> keys = new StringDeserializer();
+        Supplier<Deserializer<String>> supplier = () -> keys;
+        SpringKafkaInternals.setDeserializers(this.factory, true, supplier);
+        assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isSameAs(supplier);
+        assertThat(this.factory.getKeyDeserializer()).isSameAs(keys);
+    }
+
+    @Test
+    void theOneMethodThatAContainerCalls() {
+        var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
+        HandlerAdapter handler = new HandlerAdapter(handler("first"));
+        adapter.setHandlerMethod(handler);
+        assertThat(SpringKafkaInternals.handlerOf(adapter)).isSameAs(handler);
+        assertThat(SpringKafkaInternals.onlyMethodOf(handler)).isNotNull();
+        assertThat(SpringKafkaInternals.methodChoiceOf(handler)).isNull();
+        assertThat(SpringKafkaInternals.methodsOf(handler)).containsExactly(method("first"));
+    }
+
+    @Test
+    void theMethodsAmongWhichAContainerChooses() {
+        DelegatingInvocableHandler choice = new DelegatingInvocableHandler(
+                List.of(handler("first"), handler("second")), null, this, null, null, null, null);
+        HandlerAdapter handler = new HandlerAdapter(choice);
+        assertThat(SpringKafkaInternals.onlyMethodOf(handler)).isNull();
+        assertThat(SpringKafkaInternals.methodChoiceOf(handler)).isSameAs(choice);
+        assertThat(SpringKafkaInternals.methodsOf(handler)).containsExactly(method("first"), method("second"));
+    }
+
+    @Test
+    void theFilterOfAListener() {
+        RecordFilterStrategy<String, String> filter = record -> true;
+        MessageListener<String, String> single = record -> {};
+        assertThat(SpringKafkaInternals.filterOf(new FilteringMessageListenerAdapter<>(single, filter)))
+                .isSameAs(filter);
+        assertThat(SpringKafkaInternals.filterOf(new FilteringBatchMessageListenerAdapter<>(
+                        (List<ConsumerRecord<String, String>> records) -> {}, filter)))
+                .isSameAs(filter);
+    }
+
+    @Test
+    void whetherABatchIsHandedOverRecordByRecord() {
+        var adapter = new BatchMessagingMessageListenerAdapter<String, String>(this, method("first"));
+        assertThat(SpringKafkaInternals.hasBatchToRecordAdapter(adapter)).isFalse();
+        adapter.setBatchToRecordAdapter((messages, records, acknowledgment, consumer, callback) -> {});
+        assertThat(SpringKafkaInternals.hasBatchToRecordAdapter(adapter)).isTrue();
+    }
+
+    @Test
+    void howAnErrorHandlerRetriesAndWhetherItRecovers() {
+        FixedBackOff backOff = new FixedBackOff(1, 1);
+        DefaultErrorHandler recovering = new DefaultErrorHandler((record, failure) -> {}, backOff);
+        assertThat(SpringKafkaInternals.backOffOf(recovering)).isSameAs(backOff);
+        assertThat(SpringKafkaInternals.hasNoRecoverer(recovering)).isFalse();
+        assertThat(SpringKafkaInternals.hasNoRecoverer(new DefaultErrorHandler(backOff)))
+                .isTrue();
+    }
+}
