@@ -4,8 +4,14 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.ClassUtils;
 
@@ -24,6 +30,28 @@ record ListenerCandidate(
         Method method,
         AnnotatedElement element,
         AbstractMessageListenerContainer<?, ?> container) {
+
+    /** Those behind a container: one, or all the handlers of a class. */
+    static List<ListenerCandidate> allOf(
+            Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
+        Class<?> targetClass = AopUtils.getTargetClass(bean);
+        List<ListenerCandidate> candidates = new ArrayList<>();
+        for (Method method : methodsOf(element, targetClass)) {
+            IdempotentListener annotation = IdempotentListenerAnnotations.find(method, targetClass);
+            if (annotation != null) {
+                candidates.add(new ListenerCandidate(annotation, bean, method, element, container));
+            }
+        }
+        return candidates;
+    }
+
+    private static Set<Method> methodsOf(AnnotatedElement element, Class<?> targetClass) {
+        return (element instanceof Method method)
+                ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
+                : MethodIntrospector.selectMethods(
+                        targetClass,
+                        (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
+    }
 
     Class<?> targetClass() {
         return AopUtils.getTargetClass(this.bean);

@@ -1,6 +1,5 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.IdempotentListener;
 import dev.idempotency.kafka.TopicIdLookup;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.CompositeConsumerObserver;
@@ -11,21 +10,16 @@ import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /** The protected listeners of an application, defined once per container. */
@@ -53,7 +47,7 @@ public final class ListenerDefinitionRegistry implements DisposableBean {
      * Defines the listeners behind a container, as far as their faults allow; these are told by {@link #listeners()}.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
-     * @param targetSeen whether calls of a bean's method are seen behind all aspects
+     * @param installation lets calls of a bean's method be seen behind all aspects, and tells whether they are
      * @return its protected methods, or {@code null} if there are none
      */
     @Nullable
@@ -61,31 +55,21 @@ public final class ListenerDefinitionRegistry implements DisposableBean {
             Object bean,
             AnnotatedElement element,
             AbstractMessageListenerContainer<?, ?> container,
-            BiPredicate<Object, Method> targetSeen) {
-        Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
+            BiPredicate<Object, Method> installation) {
+        List<ListenerCandidate> candidates = ListenerCandidate.allOf(bean, element, container);
+        if (candidates.isEmpty()) {
+            return null;
+        }
         TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
-        Class<?> targetClass = AopUtils.getTargetClass(bean);
-        boolean annotated = false;
-        for (Method method : methodsOf(element, targetClass)) {
-            IdempotentListener annotation = IdempotentListenerAnnotations.find(method, targetClass);
-            if (annotation != null) {
-                annotated = true;
-                ListenerCandidate candidate = new ListenerCandidate(annotation, bean, method, element, container);
-                ListenerDefinition definition = define(candidate, topics, targetSeen.test(bean, method));
-                if (definition != null) {
-                    definitions.put(method, definition);
-                }
+        Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
+        for (ListenerCandidate candidate : candidates) {
+            ListenerDefinition definition = define(candidate, topics, installation.test(bean, candidate.method()));
+            if (definition != null) {
+                definitions.put(candidate.method(), definition);
             }
         }
-        return annotated ? new ProtectedMethods(definitions, topics) : null;
-    }
-
-    private static Set<Method> methodsOf(AnnotatedElement element, Class<?> targetClass) {
-        return (element instanceof Method method)
-                ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
-                : MethodIntrospector.selectMethods(
-                        targetClass,
-                        (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
+        boolean perPoll = candidates.stream().anyMatch(ListenerCandidate::wantsTransactionPerPoll);
+        return new ProtectedMethods(definitions, topics, perPoll);
     }
 
     private @Nullable ListenerDefinition define(

@@ -69,16 +69,14 @@ final class ListenerResolver {
                 faults,
                 candidate.name(),
                 () -> this.names.nameOf(candidate, text(annotation.consumer(), Check.CONSUMER_NAME)));
-        ListenerArguments arguments = new ListenerArguments(candidate.method());
+        ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen);
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
         boolean perPoll = candidate.wantsTransactionPerPoll();
         KeySource keys = attempt(
                 faults,
                 KeySource.of(this.defaults.keyResolver()),
-                () -> expressed
-                        ? keySource(expression, arguments, perPoll, topics)
-                        : KeySource.of(this.defaults.keyResolver()));
+                () -> keySource(expression, method, perPoll, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -118,13 +116,10 @@ final class ListenerResolver {
         ConsumerObserver observer = observers.apply(description);
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
-                candidate.method(),
-                arguments,
+                method,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                 keyFailures(description, expressed, observer),
                 new ListenerTransaction(manager, attribute),
-                perPoll,
-                targetSeen,
                 new FailureTranslatingStore(this.defaults.store()),
                 inbox,
                 observer);
@@ -153,12 +148,14 @@ final class ListenerResolver {
         }
     }
 
-    private KeySource keySource(
-            String expression, ListenerArguments arguments, boolean fromRecord, TopicIdTracker topics) {
+    private KeySource keySource(String expression, ListenerMethod method, boolean fromRecord, TopicIdTracker topics) {
+        if (!StringUtils.hasText(expression)) {
+            return KeySource.of(this.defaults.keyResolver());
+        }
         try {
             return fromRecord
                     ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics)
-                    : new ExpressionKeySource(expression, arguments.names(), this.beanFactory, topics);
+                    : new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,

@@ -15,11 +15,18 @@ public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
     private final TopicIdTracker topics;
+    private final boolean transactionPerPoll;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics) {
+    /**
+     * Keeps the definitions of methods.
+     *
+     * @param transactionPerPoll whether they are called record by record in one transaction for all records of a poll
+     */
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics, boolean transactionPerPoll) {
         this.definitions = Map.copyOf(definitions);
         this.topics = topics;
+        this.transactionPerPoll = transactionPerPoll;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -48,7 +55,7 @@ public final class ProtectedMethods {
     /** The definition of the one listener whose polls are one transaction each, or {@code null}. */
     @Nullable
     public ListenerDefinition perPoll() {
-        return (this.definitions.size() == 1 && first().transactionPerPoll()) ? first() : null;
+        return (this.definitions.size() == 1 && this.transactionPerPoll) ? first() : null;
     }
 
     /** The definition of the method that a proxy was called with, which may be that of an interface. */

@@ -109,7 +109,7 @@ final class Attempt implements ListenerTransaction.Work {
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
-            return this.definition.resultWhenSkipped();
+            return this.definition.method().resultWhenSkipped();
         }
         List<@Nullable MessageId> ids = new ArrayList<>(answer.positions().length);
         for (int position : answer.positions()) {

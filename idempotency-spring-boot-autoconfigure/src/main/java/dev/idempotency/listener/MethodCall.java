@@ -14,7 +14,7 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
 
     @Override
     public MessageView view(int position) {
-        return this.definition.arguments().view(this.delivery, position, this.invocation.getArguments());
+        return this.definition.method().view(this.delivery, position, this.invocation.getArguments());
     }
 
     @Override

@@ -44,7 +44,7 @@ final class TargetCall {
         if (this.refusal != null) {
             throw this.refusal;
         }
-        if (this.definition.targetSeen() && !this.made) {
+        if (this.definition.method().isTargetSeen() && !this.made) {
             throw new UnprotectedListenerException(
                     ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."
                                     + " Nothing was committed, as the message would pass for processed. Let the aspect"
@@ -83,10 +83,6 @@ final class TargetCall {
     }
 
     private String describe() {
-        return "%s.%s of consumer '%s'"
-                .formatted(
-                        this.definition.method().getDeclaringClass().getSimpleName(),
-                        this.definition.method().getName(),
-                        this.definition.consumer());
+        return "%s of consumer '%s'".formatted(this.definition.method(), this.definition.consumer());
     }
 }

@@ -3,6 +3,7 @@ package dev.idempotency.definition;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.listener.BatchArguments;
 import dev.idempotency.listener.Delivery;
+import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
@@ -23,8 +24,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 
-/** Which of a listener's parameters is what, found once from its signature. */
-public final class ListenerArguments {
+/** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
+public final class ListenerMethod {
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -37,10 +38,14 @@ public final class ListenerArguments {
 
     private static final int NONE = -1;
 
+    private final Method method;
+    private final boolean targetSeen;
     private final List<String> names;
     private final int payloadIndex;
 
-    ListenerArguments(Method method) {
+    ListenerMethod(Method method, boolean targetSeen) {
+        this.method = method;
+        this.targetSeen = targetSeen;
         String[] discovered = NAMES.getParameterNames(method);
         this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
         this.payloadIndex = payloadIndex(method.getParameters());
@@ -66,7 +71,19 @@ public final class ListenerArguments {
         return NO_PAYLOADS.stream().anyMatch(noPayload -> noPayload.isAssignableFrom(type));
     }
 
-    List<String> names() {
+    /** Whether its calls are seen behind all aspects. */
+    public boolean isTargetSeen() {
+        return this.targetSeen;
+    }
+
+    /** What is returned in its place where it is not called. */
+    @Nullable
+    public Object resultWhenSkipped() {
+        Class<?> type = this.method.getReturnType();
+        return (type.isPrimitive() && type != void.class) ? Array.get(Array.newInstance(type, 1), 0) : null;
+    }
+
+    List<String> parameterNames() {
         return this.names;
     }
 
@@ -81,9 +98,9 @@ public final class ListenerArguments {
 
             @Override
             public @Nullable Object payload() {
-                Object payload = (ListenerArguments.this.payloadIndex == NONE)
+                Object payload = (ListenerMethod.this.payloadIndex == NONE)
                         ? record()
-                        : argument(ListenerArguments.this.payloadIndex);
+                        : argument(ListenerMethod.this.payloadIndex);
                 return unwrap(payload);
             }
 
@@ -105,5 +122,11 @@ public final class ListenerArguments {
             content = message.getPayload();
         }
         return (content instanceof KafkaNull) ? null : content;
+    }
+
+    /** Its class and name. */
+    @Override
+    public String toString() {
+        return this.method.getDeclaringClass().getSimpleName() + "." + this.method.getName();
     }
 }
