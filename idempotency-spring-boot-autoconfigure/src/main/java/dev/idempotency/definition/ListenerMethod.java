@@ -1,15 +1,11 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.key.MessageView;
-import dev.idempotency.listener.BatchArguments;
-import dev.idempotency.listener.Delivery;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -17,8 +13,6 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.KafkaNull;
-import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
@@ -26,6 +20,9 @@ import org.springframework.messaging.handler.annotation.Payload;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
 public final class ListenerMethod {
+
+    /** There is no such argument. */
+    public static final int NONE = -1;
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -35,8 +32,6 @@ public final class ListenerMethod {
             ConsumerRecordMetadata.class,
             MessageHeaders.class,
             ConsumerRecords.class);
-
-    private static final int NONE = -1;
 
     private final Method method;
     private final boolean targetSeen;
@@ -87,41 +82,9 @@ public final class ListenerMethod {
         return this.names;
     }
 
-    /** A message of the delivery, seen through the arguments. */
-    public MessageView view(Delivery delivery, int position, @Nullable Object[] arguments) {
-        return new MessageView() {
-
-            @Override
-            public ConsumerRecord<?, ?> record() {
-                return delivery.records().get(position);
-            }
-
-            @Override
-            public @Nullable Object payload() {
-                Object payload = (ListenerMethod.this.payloadIndex == NONE)
-                        ? record()
-                        : argument(ListenerMethod.this.payloadIndex);
-                return unwrap(payload);
-            }
-
-            @Override
-            public @Nullable Object argument(int index) {
-                return delivery.isBatch()
-                        ? BatchArguments.element(
-                                arguments[index], position, delivery.records().size())
-                        : arguments[index];
-            }
-        };
-    }
-
-    private static @Nullable Object unwrap(@Nullable Object payload) {
-        Object content = payload;
-        if (content instanceof ConsumerRecord<?, ?> record) {
-            content = record.value();
-        } else if (content instanceof Message<?> message) {
-            content = message.getPayload();
-        }
-        return (content instanceof KafkaNull) ? null : content;
+    /** The position of the payload among the arguments, or {@link #NONE}. */
+    public int payloadIndex() {
+        return this.payloadIndex;
     }
 
     /** Its class and name. */

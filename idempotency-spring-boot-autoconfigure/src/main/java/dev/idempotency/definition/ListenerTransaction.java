@@ -13,8 +13,6 @@ import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The transaction that a listener and its claim share, with the listener's own {@code @Transactional} attributes.
@@ -32,9 +30,6 @@ public final class ListenerTransaction {
 
         /** Asked when the work is done: whether it is to be undone nevertheless. */
         boolean isToBeUndone();
-
-        /** Told when the work has been committed, whatever is thrown after that. */
-        void committed();
     }
 
     private final PlatformTransactionManager transactionManager;
@@ -56,7 +51,6 @@ public final class ListenerTransaction {
     private @Nullable Object execute(Work work, TransactionStatus status, RollbackCause cause) throws Throwable {
         Object result;
         try {
-            tellOfCommit(work);
             result = work.run();
         } catch (Throwable ex) {
             complete(status, ex, cause);
@@ -86,20 +80,6 @@ public final class ListenerTransaction {
             this.transactionManager.commit(status);
         } catch (UnexpectedRollbackException ex) {
             throw cause.explain(ex);
-        }
-    }
-
-    private static void tellOfCommit(Work work) {
-        if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void afterCompletion(int status) {
-                    if (status == STATUS_COMMITTED) {
-                        work.committed();
-                    }
-                }
-            });
         }
     }
 

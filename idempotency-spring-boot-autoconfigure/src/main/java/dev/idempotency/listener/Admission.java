@@ -3,80 +3,80 @@ package dev.idempotency.listener;
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Who may enter: the answer to a claim, as a value.
  *
- * @param positions positions of the messages that the listener is called with, in order
+ * @param admitted the messages that the listener is called with, in order
  * @param duplicates those that it is not called with
  */
-record Admission(int[] positions, List<Duplicate> duplicates) {
-
-    /** One message and what is known of it before the claim; without an id it enters unclaimed. */
-    record Candidate(@Nullable MessageId id, RecordCoordinates coordinates) {}
+record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
 
     boolean isEmpty() {
-        return this.positions.length == 0;
+        return this.admitted.isEmpty();
+    }
+
+    /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
+    List<@Nullable MessageId> ids() {
+        if (this.admitted.size() == 1) {
+            return Collections.singletonList(this.admitted.get(0).id());
+        }
+        List<@Nullable MessageId> ids = new ArrayList<>(this.admitted.size());
+        this.admitted.forEach(candidate -> ids.add(candidate.id()));
+        return ids;
     }
 
     /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
     static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
-        return (candidates.size() == 1) ? requestOne(candidates.get(0), store) : requestMany(candidates, store);
+        return (candidates.size() == 1) ? requestOne(candidates, store) : requestMany(candidates, store);
     }
 
-    private static Admission requestOne(Candidate candidate, ProcessedMessageStore store) {
+    private static Admission requestOne(List<Candidate> candidates, ProcessedMessageStore store) {
+        Candidate candidate = candidates.get(0);
         MessageId id = candidate.id();
         if (id == null
                 || !store.claim(List.of(new Claim(id, candidate.coordinates()))).isEmpty()) {
-            return new Admission(new int[] {0}, List.of());
+            return new Admission(candidates, List.of());
         }
-        return new Admission(new int[0], duplicates(List.of(candidate), Set.of(), store));
+        return new Admission(List.of(), duplicates(candidates, Set.of(), store));
     }
 
     private static Admission requestMany(List<Candidate> candidates, ProcessedMessageStore store) {
-        int size = candidates.size();
-        Set<MessageId> ids = new HashSet<>(size * 2);
-        BitSet mayEnter = new BitSet(size);
-        List<Claim> claims = new ArrayList<>(size);
-        for (int i = 0; i < size; i++) {
-            Candidate candidate = candidates.get(i);
+        Set<MessageId> ids = new HashSet<>(candidates.size() * 2);
+        List<Candidate> firsts = new ArrayList<>(candidates.size());
+        List<Claim> claims = new ArrayList<>(candidates.size());
+        for (Candidate candidate : candidates) {
             if (candidate.id() == null) {
-                mayEnter.set(i);
+                firsts.add(candidate);
             } else if (ids.add(candidate.id())) {
-                mayEnter.set(i);
+                firsts.add(candidate);
                 claims.add(new Claim(candidate.id(), candidate.coordinates()));
             }
         }
         Set<MessageId> claimed = claims.isEmpty() ? Set.of() : store.claim(claims);
-        if (claimed.size() < claims.size()) {
-            for (int i = mayEnter.nextSetBit(0); i >= 0; i = mayEnter.nextSetBit(i + 1)) {
-                MessageId id = candidates.get(i).id();
-                mayEnter.set(i, id == null || claimed.contains(id));
-            }
+        List<Candidate> admitted = (claimed.size() == claims.size())
+                ? firsts
+                : firsts.stream()
+                        .filter(candidate -> candidate.id() == null || claimed.contains(candidate.id()))
+                        .toList();
+        if (admitted.size() == candidates.size()) {
+            return new Admission(candidates, List.of());
         }
-        int[] positions = mayEnter.stream().toArray();
-        if (positions.length == size) {
-            return new Admission(positions, List.of());
-        }
-        List<Candidate> refused = IntStream.range(0, size)
-                .filter(i -> !mayEnter.get(i))
-                .mapToObj(candidates::get)
-                .toList();
-        return new Admission(positions, duplicates(refused, claimed, store));
+        List<Candidate> refused = new ArrayList<>(candidates);
+        refused.removeAll(new HashSet<>(admitted));
+        return new Admission(admitted, duplicates(refused, claimed, store));
     }
 
     private static List<Duplicate> duplicates(

@@ -22,7 +22,7 @@ import org.springframework.messaging.support.GenericMessage;
  * <p>Whatever has one element a record is filtered alike: payloads, records, messages, lists and arrays of headers, and
  * the lists among the values of a header map.
  */
-public final class BatchArguments {
+final class BatchArguments {
 
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final int[] positions;
@@ -124,7 +124,7 @@ public final class BatchArguments {
     }
 
     /** What of an argument belongs to the record at a position; all of it, if it has no elements. */
-    public static @Nullable Object element(@Nullable Object argument, int position, int size) {
+    static @Nullable Object element(@Nullable Object argument, int position, int size) {
         Object content = (argument instanceof Message<?> message) ? message.getPayload() : argument;
         if (isParallel(content, size)) {
             return (content instanceof List<?> list) ? list.get(position) : Array.get(content, position);

@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchSeparation;
-import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.failure.SettledDelivery;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -140,22 +139,17 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer,
             BatchAcknowledgingConsumerAwareMessageListener<K, V> listener) {
-        for (ConsumerRecord<K, V> record : records) {
+        SeparatedBatch.processEach(records, position -> {
             NackOnly ofRecord = (acknowledgment != null) ? new NackOnly() : null;
             try {
-                listener.onMessage(new ArrayList<>(List.of(record)), ofRecord, consumer);
-            } catch (RuntimeException ex) {
-                if (NamedFailure.isTrusted(ex)) {
-                    throw ex;
-                }
-                Throwable cause =
-                        (ex instanceof ListenerExecutionFailedException && ex.getCause() != null) ? ex.getCause() : ex;
-                throw BatchFailure.at(record, cause.getMessage(), cause);
+                listener.onMessage(new ArrayList<>(records.subList(position, position + 1)), ofRecord, consumer);
+            } catch (ListenerExecutionFailedException ex) {
+                throw (ex.getCause() != null) ? ex.getCause() : ex;
             }
             if (ofRecord != null && ofRecord.nacked) {
-                throw BatchFailure.at(record, "The listener called nack() while its batch was taken apart", null);
+                throw new NackedException();
             }
-        }
+        });
         SettledDelivery.end(records);
     }
 

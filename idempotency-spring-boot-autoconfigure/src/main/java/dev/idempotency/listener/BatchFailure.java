@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.BatchRolledBackException;
 import dev.idempotency.failure.NamedFailure;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -8,45 +7,45 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 
 /**
- * A batch of which the listener says that one record failed.
+ * A batch of which the listener says that one message failed.
  *
- * @param position the failed record's position in the delivery, or -1 if the exception names none of its records
+ * @param candidate that message, or {@code null} if the exception names none that the listener was called with
  * @param exception what the listener threw to say so
  */
-record BatchFailure(int position, BatchListenerFailedException exception) {
+record BatchFailure(@Nullable Candidate candidate, BatchListenerFailedException exception) {
 
-    static @Nullable BatchFailure in(
-            @Nullable Throwable thrown, List<? extends ConsumerRecord<?, ?>> records, int[] positions) {
+    /** What a failure says of the messages that the listener was called with, or {@code null} if it names no record. */
+    static @Nullable BatchFailure in(Throwable thrown, List<Candidate> called) {
         BatchListenerFailedException failed = NamedFailure.in(thrown);
-        return (failed != null) ? new BatchFailure(position(failed, records, positions), failed) : null;
+        return (failed != null) ? new BatchFailure(candidate(failed, called), failed) : null;
     }
 
-    private static int position(
-            BatchListenerFailedException failed, List<? extends ConsumerRecord<?, ?>> records, int[] positions) {
+    private static @Nullable Candidate candidate(BatchListenerFailedException failed, List<Candidate> called) {
         ConsumerRecord<?, ?> failedRecord = failed.getRecord();
         if (failedRecord == null) {
             int index = failed.getIndex();
-            return (index >= 0 && index < positions.length) ? positions[index] : -1;
+            return (index >= 0 && index < called.size()) ? called.get(index) : null;
         }
-        for (int position : positions) {
-            ConsumerRecord<?, ?> record = records.get(position);
+        for (Candidate candidate : called) {
+            ConsumerRecord<?, ?> record = candidate.record();
             if (record.topic().equals(failedRecord.topic())
                     && record.partition() == failedRecord.partition()
                     && record.offset() == failedRecord.offset()) {
-                return position;
+                return candidate;
             }
         }
-        return -1;
+        return null;
     }
 
-    /** For the error handler: all before this record is done, and this one is not. */
-    static BatchListenerFailedException at(
-            ConsumerRecord<?, ?> record, @Nullable String message, @Nullable Throwable cause) {
-        return NamedFailure.at(record, message, cause);
+    /** Whether it failed at the first message that the listener was called with. */
+    boolean isFirstOf(List<Candidate> called) {
+        return this.candidate != null && this.candidate == called.get(0);
     }
 
-    /** For the error handler: nothing of the batch is done. The record that failed is not named, so all come again. */
-    BatchRolledBackException wholeBatch() {
-        return NamedFailure.wholeBatch(this.exception);
+    /** All before the message are done, and it is not; or, if none is named, nothing is done, and all come again. */
+    RuntimeException forErrorHandler() {
+        return (this.candidate != null)
+                ? NamedFailure.at(this.candidate.record(), this.exception.getMessage(), this.exception.getCause())
+                : NamedFailure.wholeBatch(this.exception);
     }
 }

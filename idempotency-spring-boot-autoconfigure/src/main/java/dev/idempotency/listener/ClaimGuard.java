@@ -6,8 +6,6 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Looks, as the last thing before a commit, whether the database still holds what was done in the transaction: it may have
@@ -17,8 +15,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * @param consumer whose transaction it is
  * @param held asks the store
  */
-record ClaimGuard(@Nullable MessageId claimed, String consumer, BooleanSupplier held)
-        implements TransactionSynchronization {
+record ClaimGuard(@Nullable MessageId claimed, String consumer, BooleanSupplier held) {
 
     /**
      * A guard for the current transaction, in which the listener has not been called yet.
@@ -34,17 +31,12 @@ record ClaimGuard(@Nullable MessageId claimed, String consumer, BooleanSupplier 
         return new ClaimGuard(null, consumer, store.watchTransaction(consumer));
     }
 
-    /** Has the current transaction looked at after all that is to be done before its commit. */
-    void register() {
-        if (TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(this);
-        } else {
-            beforeCommit(false);
-        }
-    }
-
-    @Override
-    public void beforeCommit(boolean readOnly) {
+    /**
+     * Looks.
+     *
+     * @throws TransactionLostException if the database has undone the transaction
+     */
+    void requireHeld() {
         if (!this.held.getAsBoolean()) {
             throw new TransactionLostException(
                     ("The database has given up the transaction of %s of consumer '%s': one of the listener's"

@@ -19,7 +19,7 @@ import org.springframework.kafka.support.Acknowledgment;
  * <p>It is bound to the thread while the listener runs, so that the interceptor knows the Kafka records whatever
  * arguments the listener takes.
  */
-public final class Delivery {
+final class Delivery {
 
     private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
@@ -164,7 +164,7 @@ public final class Delivery {
         return this.endpoint;
     }
 
-    public List<? extends ConsumerRecord<?, ?>> records() {
+    List<? extends ConsumerRecord<?, ?>> records() {
         return this.records;
     }
 
@@ -174,7 +174,7 @@ public final class Delivery {
         return this.claimed;
     }
 
-    public boolean isBatch() {
+    boolean isBatch() {
         return this.batch;
     }
 
@@ -187,6 +187,7 @@ public final class Delivery {
     void skip() {
         this.skipped = true;
         if (this.acknowledgment != null) {
+            this.acknowledgment.reset();
             this.acknowledgment.acknowledge();
         }
     }

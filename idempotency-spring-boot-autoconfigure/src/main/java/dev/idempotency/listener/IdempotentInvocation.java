@@ -2,31 +2,32 @@ package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.listener.Admission.Candidate;
+import dev.idempotency.failure.NamedFailure;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.support.serializer.DeserializationException;
 
-/** One call of a listener: identify its messages, claim them, let the new ones in, commit, and tell the outcome. */
+/**
+ * One call of a listener: identifies its messages and attempts to process them, in one transaction or, where only those
+ * before a message that failed are to be done, in several.
+ */
 final class IdempotentInvocation {
 
     private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
-    private final int[] unrecordedCalls;
+    private final OutcomeReporter reporter;
 
     private IdempotentInvocation(ListenerCall call, Delivery delivery, ListenerDefinition definition) {
         this.call = call;
         this.delivery = delivery;
         this.definition = definition;
         this.candidates = new ArrayList<>(delivery.records().size());
-        this.unrecordedCalls = new int[delivery.records().size()];
+        this.reporter = new OutcomeReporter(definition, call.isOneByOne());
     }
 
     static @Nullable Object proceed(ListenerCall call, Delivery delivery, ListenerDefinition definition)
@@ -35,36 +36,35 @@ final class IdempotentInvocation {
     }
 
     private @Nullable Object proceed() throws Throwable {
-        List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
         RuntimeException unusable = identify();
         if (unusable == null) {
-            return settle(records.size());
+            return settle();
         }
         // What stands before the unusable record is done first, so that the error handler recovers that one alone.
-        ConsumerRecord<?, ?> culprit = records.get(this.candidates.size());
+        ConsumerRecord<?, ?> culprit = this.delivery.records().get(this.candidates.size());
         if (!this.candidates.isEmpty()) {
-            Object result = settle(this.candidates.size());
+            Object result = settle();
             if (this.delivery.isNacked()) {
                 // It was rolled back: naming the culprit would have the error handler commit its offsets.
                 return result;
             }
         }
         RuntimeException failure = this.definition.keyFailures().judge(unusable, RecordCoordinates.of(culprit));
-        throw this.delivery.isBatch() ? BatchFailure.at(culprit, failure.getMessage(), failure) : failure;
+        throw this.delivery.isBatch() ? NamedFailure.at(culprit, failure.getMessage(), failure) : failure;
     }
 
     /** Identifies the messages, up to the first that cannot be; returns why it cannot. */
     private @Nullable RuntimeException identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
         for (int i = 0; i < records.size(); i++) {
-            DeserializationException garbled =
-                    this.delivery.isBatch() ? DeserializationFailure.find(records.get(i)) : null;
+            ConsumerRecord<?, ?> record = records.get(i);
+            DeserializationException garbled = this.delivery.isBatch() ? DeserializationFailure.find(record) : null;
             if (garbled != null) {
                 return garbled;
             }
             try {
-                this.candidates.add(new Candidate(
-                        this.definition.ids().resolve(this.call.view(i)), RecordCoordinates.original(records.get(i))));
+                this.candidates.add(
+                        new Candidate(i, record, this.definition.ids().resolve(this.call.view(i))));
             } catch (RuntimeException ex) {
                 return ex;
             }
@@ -72,108 +72,94 @@ final class IdempotentInvocation {
         return null;
     }
 
-    /** Processes the first messages of the delivery, in one transaction. */
-    private @Nullable Object settle(int count) throws Throwable {
-        if (this.delivery.isBatch() && BatchSeparation.isRequested()) {
-            return settleEach(count);
-        }
+    /** Processes the messages that were identified. */
+    private @Nullable Object settle() throws Throwable {
         if (this.call.isOneByOne()) {
-            return settleTogetherOrEach(count);
+            settleTogetherOrEach(this.candidates);
+            return null;
         }
-        Attempt attempt = attempt(0, count);
+        Attempt attempt = attempt(this.candidates);
         try {
-            return attempt.execute();
+            return executeAndReport(attempt);
         } catch (Throwable ex) {
-            BatchFailure failure =
-                    this.delivery.isBatch() ? BatchFailure.in(ex, this.delivery.records(), attempt.positions()) : null;
-            if (failure == null) {
+            BatchFailure named = namedIn(ex, attempt);
+            if (named == null) {
                 throw ex;
             }
-            throw settleBefore(failure);
+            if (named.candidate() != null) {
+                // The error handler will commit the offsets of those before it, which were rolled back with it.
+                settleTogetherOrEach(
+                        this.candidates.subList(0, named.candidate().position()));
+            }
+            throw named.forErrorHandler();
         }
     }
 
     /**
-     * Processes the first messages of the delivery in one transaction or, where that fails, each in its own: so a message
-     * is not blamed for what another one did to their transaction, or for a commit that failed. Only one that was the
-     * first to be called has no need to fail twice.
+     * Processes messages in one transaction or, where that fails, each in its own: so a message is not blamed for what
+     * another one did to their transaction, or for a commit that failed. Only one that was the first to be called has no
+     * need to fail twice.
      */
-    private @Nullable Object settleTogetherOrEach(int count) throws Throwable {
-        Attempt together = attempt(0, count);
-        Exception failure = together.tryExecute();
-        if (failure == null) {
-            return null;
+    private void settleTogetherOrEach(List<Candidate> messages) throws Throwable {
+        if (messages.isEmpty()) {
+            return;
         }
-        BatchFailure named = BatchFailure.in(failure, this.delivery.records(), together.positions());
-        if (named == null || named.position() != together.firstPosition()) {
-            together.countCalls(named);
-            return settleEach(count);
+        Attempt together = attempt(messages);
+        BatchFailure named = null;
+        try {
+            together.execute();
+            if (together.isCommitted()) {
+                return;
+            }
+        } catch (Throwable ex) {
+            FatalErrors.rethrow(ex);
+            if (together.isCommitted()) {
+                throw ex;
+            }
+            named = namedIn(ex, together);
+            if (named != null && named.isFirstOf(together.called())) {
+                settleEach(messages.subList(0, together.called().get(0).position()));
+                this.reporter.failed(ex, 1, together.called(), named);
+                throw named.forErrorHandler();
+            }
         }
-        settleEach(named.position());
-        together.tellFailed(failure, 1);
-        throw named(named.position(), named.exception());
+        this.reporter.countCalls(together.called(), named);
+        settleEach(messages);
     }
 
-    /** Processes the first messages of the delivery, each in a transaction of its own, up to the first that fails. */
-    private @Nullable Object settleEach(int count) {
-        Object result = null;
-        for (int i = 0; i < count; i++) {
-            try {
-                result = attempt(i, i + 1).execute();
-            } catch (Throwable ex) {
-                FatalErrors.rethrow(ex);
-                throw BatchFailure.at(this.delivery.records().get(i), ex.getMessage(), ex);
+    /** Processes messages, each in a transaction of its own, up to the first that fails. */
+    private void settleEach(List<Candidate> messages) {
+        SeparatedBatch.processEach(this.delivery.records().subList(0, messages.size()), position -> {
+            Attempt alone = attempt(messages.subList(position, position + 1));
+            executeAndReport(alone);
+            if (!alone.isCommitted()) {
+                throw new NackedException();
             }
-            if (this.delivery.isNacked()) {
-                throw BatchFailure.at(
-                        this.delivery.records().get(i),
-                        "The listener called nack() while its batch was taken apart",
-                        null);
+        });
+    }
+
+    private Attempt attempt(List<Candidate> messages) {
+        return new Attempt(this.call, this.delivery, this.definition, messages, this.reporter);
+    }
+
+    /** Makes an attempt of which it is told if it fails, be it that the listener called {@code nack()}. */
+    private @Nullable Object executeAndReport(Attempt attempt) throws Throwable {
+        Object result;
+        try {
+            result = attempt.execute();
+        } catch (Throwable ex) {
+            if (!attempt.isCommitted()) {
+                this.reporter.failed(ex, attempt.messagesAtStake(), attempt.called(), namedIn(ex, attempt));
             }
+            throw ex;
+        }
+        if (!attempt.isCommitted()) {
+            this.reporter.failed(new NackedException(), attempt.messagesAtStake(), attempt.called(), null);
         }
         return result;
     }
 
-    private Attempt attempt(int from, int to) {
-        return new Attempt(
-                this.call,
-                this.delivery,
-                this.definition,
-                this.candidates.subList(from, to),
-                from,
-                this.unrecordedCalls);
-    }
-
-    /**
-     * The listener named the record that failed, so the error handler will commit the offsets of those before it. They
-     * were rolled back with it; so they are processed now, by themselves. If that fails too, at none of them in
-     * particular, each is processed by itself.
-     */
-    private Exception settleBefore(BatchFailure failure) {
-        if (failure.position() < 0) {
-            return failure.wholeBatch();
-        }
-        if (failure.position() == 0) {
-            return named(0, failure.exception());
-        }
-        Attempt before = attempt(0, failure.position());
-        try {
-            before.execute();
-            return this.delivery.isNacked()
-                    ? named(before.firstPosition(), failure.exception())
-                    : named(failure.position(), failure.exception());
-        } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
-            BatchFailure earlier = BatchFailure.in(ex, this.delivery.records(), before.positions());
-            if (earlier != null && earlier.position() >= 0) {
-                return settleBefore(earlier);
-            }
-            settleEach(failure.position());
-            return named(failure.position(), failure.exception());
-        }
-    }
-
-    private Exception named(int position, BatchListenerFailedException failure) {
-        return BatchFailure.at(this.delivery.records().get(position), failure.getMessage(), failure.getCause());
+    private @Nullable BatchFailure namedIn(Throwable failure, Attempt attempt) {
+        return this.delivery.isBatch() ? BatchFailure.in(failure, attempt.called()) : null;
     }
 }

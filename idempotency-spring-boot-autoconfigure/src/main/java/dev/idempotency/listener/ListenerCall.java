@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +18,9 @@ interface ListenerCall {
     /**
      * Calls the listener with some messages of the delivery.
      *
-     * @param positions their positions in the delivery
-     * @param ids their ids, in the same order
+     * @param admitted those that may enter, in order
      * @return what the listener returns
      */
     @Nullable
-    Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable;
+    Object call(List<Candidate> admitted) throws Throwable;
 }

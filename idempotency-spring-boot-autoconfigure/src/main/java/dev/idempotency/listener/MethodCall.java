@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.key.MessageView;
 import java.util.List;
@@ -14,14 +13,15 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
 
     @Override
     public MessageView view(int position) {
-        return this.definition.method().view(this.delivery, position, this.invocation.getArguments());
+        return new ArgumentsView(this.delivery, position, this.definition.method(), this.invocation.getArguments());
     }
 
     @Override
-    public @Nullable Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable {
+    public @Nullable Object call(List<Candidate> admitted) throws Throwable {
         if (!this.delivery.isBatch()) {
             return this.delivery.call(this.definition, this.invocation::proceed);
         }
+        int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
         @Nullable Object[] arguments = this.invocation.getArguments();
         if (positions.length < this.delivery.records().size()) {
             arguments = new BatchArguments(this.delivery.records(), positions).filter(arguments);

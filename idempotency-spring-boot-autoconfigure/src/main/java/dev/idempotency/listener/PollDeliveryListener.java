@@ -4,6 +4,7 @@ import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -73,7 +74,7 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
         }
         if (undecided != null) {
             // Only now are those before it done.
-            throw BatchFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
+            throw NamedFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
         }
         SettledDelivery.end(records);
     }
@@ -88,7 +89,7 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
                 }
             } catch (RuntimeException | Error ex) {
                 FatalErrors.rethrow(ex);
-                return BatchFailure.at(record, ex.getMessage(), ex);
+                return NamedFailure.at(record, ex.getMessage(), ex);
             }
         }
         return null;

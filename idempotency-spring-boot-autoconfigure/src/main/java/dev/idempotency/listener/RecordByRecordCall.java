@@ -1,9 +1,9 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.MessageId;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.key.MessageView;
 import java.util.Collections;
 import java.util.List;
@@ -41,15 +41,15 @@ final class RecordByRecordCall<K, V> implements ListenerCall {
     }
 
     @Override
-    public @Nullable Object call(int[] positions, List<@Nullable MessageId> ids) throws Throwable {
-        for (int i = 0; i < positions.length; i++) {
-            ConsumerRecord<K, V> record = this.records.get(positions[i]);
-            IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(ids.get(i)));
+    public @Nullable Object call(List<Candidate> admitted) throws Throwable {
+        for (Candidate candidate : admitted) {
+            ConsumerRecord<K, V> record = this.records.get(candidate.position());
+            IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
             try {
                 call(record);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
-                throw BatchFailure.at(record, ex.getMessage(), ex);
+                throw NamedFailure.at(record, ex.getMessage(), ex);
             } finally {
                 context.close();
             }

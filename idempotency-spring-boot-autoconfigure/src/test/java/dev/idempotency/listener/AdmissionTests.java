@@ -6,7 +6,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.listener.Admission.Candidate;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -18,6 +17,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -28,14 +30,14 @@ class AdmissionTests {
     @Test
     void aNewMessageEnters() {
         Admission admission = request(candidate("a", 0));
-        assertThat(admission.positions()).containsExactly(0);
+        assertThat(positions(admission)).containsExactly(0);
         assertThat(admission.duplicates()).isEmpty();
     }
 
     @Test
     void aMessageWithoutAnIdEntersUnclaimed() {
-        assertThat(request(candidate(null, 0)).positions()).containsExactly(0);
-        assertThat(request(candidate(null, 0), candidate(null, 1)).positions()).containsExactly(0, 1);
+        assertThat(positions(request(candidate(null, 0)))).containsExactly(0);
+        assertThat(positions(request(candidate(null, 0), candidate(null, 1)))).containsExactly(0, 1);
         assertThat(this.store.processed).isEmpty();
     }
 
@@ -60,7 +62,7 @@ class AdmissionTests {
                 candidate("b", 3),
                 candidate("a", 4),
                 candidate("known", 5));
-        assertThat(admission.positions()).containsExactly(0, 2, 4);
+        assertThat(positions(admission)).containsExactly(0, 2, 4);
         assertThat(admission.duplicates())
                 .extracting(Duplicate::coordinates)
                 .containsExactly(coordinates(0), coordinates(3), coordinates(5));
@@ -78,12 +80,24 @@ class AdmissionTests {
         assertThat(this.store.lookUps).isEqualTo(2);
     }
 
-    private Admission request(Candidate... candidates) {
-        return Admission.request(List.of(candidates), this.store);
+    @SafeVarargs
+    private final Admission request(IntFunction<Candidate>... candidates) {
+        return Admission.request(
+                IntStream.range(0, candidates.length)
+                        .mapToObj(position -> candidates[position].apply(position))
+                        .toList(),
+                this.store);
     }
 
-    private static Candidate candidate(@Nullable String id, long offset) {
-        return new Candidate((id != null) ? new MessageId("consumer", id) : null, coordinates(offset));
+    private static List<Integer> positions(Admission admission) {
+        return admission.admitted().stream().map(Candidate::position).toList();
+    }
+
+    private static IntFunction<Candidate> candidate(@Nullable String id, long offset) {
+        return position -> new Candidate(
+                position,
+                new ConsumerRecord<>("topic", 0, offset, null, null),
+                (id != null) ? new MessageId("consumer", id) : null);
     }
 
     private static RecordCoordinates coordinates(long offset) {
