@@ -28,10 +28,14 @@ public final class IdempotencyContext {
         void close();
     }
 
+    private static final Scope END = () -> CURRENT.set(null);
+
     private final List<@Nullable MessageId> messageIds;
 
     private IdempotencyContext(List<? extends @Nullable MessageId> messageIds) {
-        this.messageIds = Collections.unmodifiableList(new ArrayList<>(messageIds));
+        this.messageIds = (messageIds.size() == 1)
+                ? Collections.singletonList(messageIds.get(0))
+                : Collections.unmodifiableList(new ArrayList<>(messageIds));
     }
 
     /**
@@ -52,13 +56,7 @@ public final class IdempotencyContext {
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
         IdempotencyContext outer = CURRENT.get();
         CURRENT.set(new IdempotencyContext(messageIds));
-        return () -> {
-            if (outer != null) {
-                CURRENT.set(outer);
-            } else {
-                CURRENT.remove();
-            }
-        };
+        return (outer != null) ? () -> CURRENT.set(outer) : END;
     }
 
     /** How many messages the listener was called with: one, or those of a batch that are no duplicates. */

@@ -64,6 +64,6 @@ final class RollbackCause implements AutoCloseable {
 
     @Override
     public void close() {
-        CURRENT.remove();
+        CURRENT.set(null);
     }
 }

@@ -1,12 +1,12 @@
 package dev.idempotency.failure;
 
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The records that a listener was last called with on this thread, if it has returned: their transaction is committed, so
@@ -14,52 +14,59 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SettledDelivery {
 
-    private static final ThreadLocal<@Nullable Map<TopicPartition, Long>> LAST = new ThreadLocal<>();
+    /** Of each partition, the last record. */
+    private static final ThreadLocal<Collection<? extends ConsumerRecord<?, ?>>> LAST =
+            ThreadLocal.withInitial(List::of);
 
     private SettledDelivery() {}
 
     /** A listener is about to be called. */
     public static void begin() {
-        LAST.remove();
+        LAST.set(List.of());
     }
 
     /** It has returned. */
     public static void end(List<? extends ConsumerRecord<?, ?>> records) {
         if (records.size() == 1) {
-            ConsumerRecord<?, ?> only = records.get(0);
-            LAST.set(Map.of(new TopicPartition(only.topic(), only.partition()), only.offset()));
+            LAST.set(List.copyOf(records));
             return;
         }
-        Map<TopicPartition, Long> last = new HashMap<>();
-        records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
-        LAST.set(last);
+        Map<TopicPartition, ConsumerRecord<?, ?>> last = new HashMap<>();
+        records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record));
+        LAST.set(last.values());
     }
 
     /** Whether this partition was settled, up to this offset at least. */
     static boolean covers(TopicPartition partition, long offset) {
-        Map<TopicPartition, Long> last = LAST.get();
-        return last != null && last.getOrDefault(partition, -1L) >= offset;
+        return LAST.get().stream()
+                .anyMatch(last -> last.partition() == partition.partition()
+                        && last.topic().equals(partition.topic())
+                        && last.offset() >= offset);
     }
 
     /** Whether it is this record that was settled; it is asked once, as afterwards the record comes again. */
     static boolean take(ConsumerRecord<?, ?> record) {
-        Map<TopicPartition, Long> last = LAST.get();
-        Long offset = (last != null) ? last.get(new TopicPartition(record.topic(), record.partition())) : null;
-        return offset != null && offset == record.offset() && forget();
+        return LAST.get().stream().anyMatch(last -> isSame(last, record)) && forget();
     }
 
     /** The same for a batch. */
     static boolean take(ConsumerRecords<?, ?> records) {
-        Map<TopicPartition, Long> last = LAST.get();
-        return last != null
-                && !last.isEmpty()
-                && last.entrySet().stream().allMatch(entry -> records.records(entry.getKey()).stream()
-                        .anyMatch(record -> record.offset() == entry.getValue()))
+        Collection<? extends ConsumerRecord<?, ?>> settled = LAST.get();
+        return !settled.isEmpty()
+                && settled.stream()
+                        .allMatch(last -> records.records(new TopicPartition(last.topic(), last.partition())).stream()
+                                .anyMatch(record -> record.offset() == last.offset()))
                 && forget();
     }
 
+    private static boolean isSame(ConsumerRecord<?, ?> one, ConsumerRecord<?, ?> other) {
+        return one.offset() == other.offset()
+                && one.partition() == other.partition()
+                && one.topic().equals(other.topic());
+    }
+
     private static boolean forget() {
-        LAST.remove();
+        begin();
         return true;
     }
 }

@@ -1,14 +1,13 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchSeparation;
 import dev.idempotency.failure.SettledDelivery;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
-import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -25,10 +23,9 @@ import org.springframework.kafka.support.Acknowledgment;
  * Remembers the batch for the thread while the listener runs, and takes it apart where that is asked for: so a record
  * that fails before the listener is reached, in a filter or a conversion, is found as well.
  */
-final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<BatchMessageListener<K, V>>
-        implements BatchAcknowledgingConsumerAwareMessageListener<K, V>, IdempotencyInfrastructure {
+final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ProtectedMethods endpoint;
     private final @Nullable RecordFilterStrategy<K, V> filter;
 
     /** The first record of the batch that failed last on this thread; fetched anew, it would be another object. */
@@ -41,23 +38,10 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
      */
     BatchDeliveryListener(
             BatchMessageListener<K, V> delegate,
-            ProtectedMethods endpoint,
+            ProtectedMethods methods,
             @Nullable RecordFilterStrategy<K, V> filter) {
-        super(delegate);
-        this.endpoint = endpoint;
+        super(delegate, methods);
         this.filter = filter;
-    }
-
-    @Override
-    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
-        this.endpoint.topics().assigned(assignments);
-        super.onPartitionsAssigned(assignments, callback);
-    }
-
-    @Override
-    public void onPartitionsRevoked(@Nullable Collection<TopicPartition> partitions) {
-        this.endpoint.topics().revoked(partitions);
-        super.onPartitionsRevoked(partitions);
     }
 
     @Override
@@ -70,30 +54,45 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        if (BatchSeparation.isRequested()) {
-            deliverEach(records, acknowledgment, consumer, this::deliverFiltered);
-        } else {
-            deliverFiltered(records, acknowledgment, consumer);
-        }
+        deliverTogetherOrEach(records, acknowledgment, (some, ofThem) -> deliverFiltered(some, ofThem, consumer));
     }
 
     @Override
     public void onMessage(
             ConsumerRecords<K, V> records, @Nullable Acknowledgment acknowledgment, Consumer<K, V> consumer) {
-        List<ConsumerRecord<K, V>> list = new ArrayList<>(records.count());
-        records.forEach(list::add);
-        if (BatchSeparation.isRequested()) {
-            deliverEach(
-                    list,
-                    acknowledgment,
-                    consumer,
-                    (one, itsAcknowledgment, itsConsumer) -> deliver(
-                            one,
-                            itsAcknowledgment,
-                            deferred -> this.delegate.onMessage(pollOf(one), deferred, consumer)));
-        } else {
-            deliver(list, acknowledgment, deferred -> this.delegate.onMessage(records, deferred, consumer));
+        List<ConsumerRecord<K, V>> all = new ArrayList<>(records.count());
+        records.forEach(all::add);
+        deliverTogetherOrEach(
+                all,
+                acknowledgment,
+                (some, ofThem) -> deliver(
+                        some,
+                        ofThem,
+                        deferred ->
+                                this.delegate.onMessage((some == all) ? records : pollOf(some), deferred, consumer)));
+    }
+
+    /** Delivers the batch as it is or, where that is asked for, each record as a batch of its own. */
+    private void deliverTogetherOrEach(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            BiConsumer<List<ConsumerRecord<K, V>>, @Nullable Acknowledgment> delivery) {
+        if (!BatchSeparation.isRequested()) {
+            delivery.accept(records, acknowledgment);
+            return;
         }
+        SeparatedBatch.processEach(records, position -> {
+            NackOnly ofRecord = (acknowledgment != null) ? new NackOnly() : null;
+            try {
+                delivery.accept(new ArrayList<>(records.subList(position, position + 1)), ofRecord);
+            } catch (ListenerExecutionFailedException ex) {
+                throw (ex.getCause() != null) ? ex.getCause() : ex;
+            }
+            if (ofRecord != null && ofRecord.nacked) {
+                throw new NackedException();
+            }
+        });
+        SettledDelivery.end(records);
     }
 
     private static <K, V> ConsumerRecords<K, V> pollOf(List<ConsumerRecord<K, V>> one) {
@@ -133,26 +132,6 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
                 || (acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch());
     }
 
-    /** Delivers each record as a batch of its own, up to the first that fails. */
-    private void deliverEach(
-            List<ConsumerRecord<K, V>> records,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer,
-            BatchAcknowledgingConsumerAwareMessageListener<K, V> listener) {
-        SeparatedBatch.processEach(records, position -> {
-            NackOnly ofRecord = (acknowledgment != null) ? new NackOnly() : null;
-            try {
-                listener.onMessage(new ArrayList<>(records.subList(position, position + 1)), ofRecord, consumer);
-            } catch (ListenerExecutionFailedException ex) {
-                throw (ex.getCause() != null) ? ex.getCause() : ex;
-            }
-            if (ofRecord != null && ofRecord.nacked) {
-                throw new NackedException();
-            }
-        });
-        SettledDelivery.end(records);
-    }
-
     private void deliver(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
@@ -160,7 +139,7 @@ final class BatchDeliveryListener<K, V> extends AbstractDelegatingMessageListene
         ConsumerRecord<K, V> first = records.isEmpty() ? null : records.get(0);
         boolean retriedInPlace = first != null && this.failed.get() == first && !BatchSeparation.isRequested();
         this.failed.set(first);
-        Delivery delivery = Delivery.ofBatch(this.endpoint, records, acknowledgment, retriedInPlace);
+        Delivery delivery = Delivery.ofBatch(this.methods, records, acknowledgment, retriedInPlace);
         delivery.during(() -> listener.accept(delivery.acknowledgment()));
         this.failed.remove();
     }

@@ -25,11 +25,11 @@ final class Delivery {
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
-    private final ProtectedMethods endpoint;
+    private final ProtectedMethods methods;
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
-    private final @Nullable ClaimedRecord claimed;
+    private final boolean claimed;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
@@ -37,12 +37,12 @@ final class Delivery {
     private @Nullable TargetCall targetCall;
 
     private Delivery(
-            ProtectedMethods endpoint,
+            ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable DeferredAcknowledgment acknowledgment,
-            @Nullable ClaimedRecord claimed) {
-        this.endpoint = endpoint;
+            boolean claimed) {
+        this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = acknowledgment;
@@ -50,21 +50,24 @@ final class Delivery {
     }
 
     static Delivery ofRecord(
-            ProtectedMethods endpoint, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(endpoint, List.of(record), false, deferred(acknowledgment, false, false), null);
+            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false, false), false);
     }
 
     static Delivery ofBatch(
-            ProtectedMethods endpoint,
+            ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
             @Nullable Acknowledgment acknowledgment,
             boolean retriedInPlace) {
-        return new Delivery(endpoint, records, true, deferred(acknowledgment, true, retriedInPlace), null);
+        return new Delivery(methods, records, true, deferred(acknowledgment, true, retriedInPlace), false);
     }
 
-    /** One record of a batch whose messages have been claimed together. */
-    static Delivery ofClaimed(ProtectedMethods endpoint, ClaimedRecord claimed) {
-        return new Delivery(endpoint, List.of(claimed.record()), false, null, claimed);
+    /**
+     * One record whose message has been claimed together with others, in a transaction that is open: its listener is
+     * called once, whatever aspects around it do, since what a failed call has written is in that transaction.
+     */
+    static Delivery ofClaimed(ProtectedMethods methods, ConsumerRecord<?, ?> record) {
+        return new Delivery(methods, List.of(record), false, null, true);
     }
 
     private static @Nullable DeferredAcknowledgment deferred(
@@ -78,7 +81,7 @@ final class Delivery {
 
     /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
-        if (this.claimed == null) {
+        if (!this.claimed) {
             SettledDelivery.begin();
         }
         CURRENT.set(this);
@@ -87,9 +90,9 @@ final class Delivery {
         } catch (Error ex) {
             throw asException(ex, this.records);
         } finally {
-            CURRENT.remove();
+            CURRENT.set(null);
         }
-        if (this.claimed == null && !isNacked()) {
+        if (!this.claimed && !isNacked()) {
             SettledDelivery.end(this.records);
         }
         if (this.acknowledgment != null) {
@@ -111,14 +114,17 @@ final class Delivery {
     }
 
     /**
-     * Begins to handle the delivery, unless that is what is being done. When handling has ended, another call, by an aspect that repeats a failed one, begins anew.
+     * Begins to handle the delivery. When that has ended, another call, by an aspect that repeats a failed one, begins anew;
+     * but not for a message that has been claimed with others.
+     *
+     * @return {@code false} if it is being handled already
      */
     boolean begin() {
         boolean idle = !this.beingHandled;
         if (idle && this.acknowledgment != null) {
             this.acknowledgment.reset();
         }
-        if (idle) {
+        if (idle && !this.claimed) {
             this.skipped = false;
             this.handled = false;
             this.failure = null;
@@ -135,7 +141,7 @@ final class Delivery {
         this.handled = failure == null;
     }
 
-    /** Why it has not been handled, be it that an aspect around the claim has caught that; {@code null} if there is no failure. */
+    /** Why it has not been handled, even if an aspect around the claim has caught that; {@code null} without a failure. */
     @Nullable
     Throwable failure() {
         return this.failure;
@@ -144,6 +150,29 @@ final class Delivery {
     /** Whether the last call that reached the claim has been handled. */
     boolean isHandled() {
         return this.handled;
+    }
+
+    /** Calls the listener for a message that has been claimed with others, unless that was done before. */
+    @Nullable
+    Object callOnce(ListenerDefinition definition, TargetCall.Chain aspects) throws Throwable {
+        if (this.failure != null) {
+            throw this.failure;
+        }
+        return this.handled ? null : call(definition, aspects);
+    }
+
+    /**
+     * Ends a delivery that must have been handled.
+     *
+     * @throws Throwable what the listener has thrown, even if somebody around it has caught it
+     */
+    void requireHandled() throws Throwable {
+        if (this.failure != null) {
+            throw this.failure;
+        }
+        if (!this.handled) {
+            throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
+        }
     }
 
     /** Calls the listener for a claim: its method must be called once, whatever aspects there are. */
@@ -160,17 +189,16 @@ final class Delivery {
         return this.targetCall;
     }
 
-    ProtectedMethods endpoint() {
-        return this.endpoint;
+    ProtectedMethods methods() {
+        return this.methods;
     }
 
     List<? extends ConsumerRecord<?, ?>> records() {
         return this.records;
     }
 
-    /** The record if it needs no claim of its own, or {@code null}. */
-    @Nullable
-    ClaimedRecord claimed() {
+    /** Whether its message needs no claim of its own. */
+    boolean isClaimed() {
         return this.claimed;
     }
 

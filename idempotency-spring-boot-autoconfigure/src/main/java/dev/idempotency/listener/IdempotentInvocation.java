@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.serializer.DeserializationException;
 
 /**
- * One call of a listener: identifies its messages and attempts to process them, in one transaction or, where only those
- * before a message that failed are to be done, in several.
+ * One call of a listener: identifies its messages and processes them, in one transaction. Where a message has failed,
+ * those before it are processed again, together or one by one, before the error handler is told so.
  */
 final class IdempotentInvocation {
 
@@ -142,7 +142,7 @@ final class IdempotentInvocation {
         return new Attempt(this.call, this.delivery, this.definition, messages, this.reporter);
     }
 
-    /** Makes an attempt of which it is told if it fails, be it that the listener called {@code nack()}. */
+    /** Makes an attempt and reports its failure; {@code nack()} is one, though nothing is thrown. */
     private @Nullable Object executeAndReport(Attempt attempt) throws Throwable {
         Object result;
         try {

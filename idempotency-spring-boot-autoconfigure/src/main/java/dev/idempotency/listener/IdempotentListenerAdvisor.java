@@ -67,8 +67,8 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
             }
             Object result;
             try {
-                result = (delivery.claimed() != null)
-                        ? delivery.claimed().proceed(() -> delivery.call(definition, invocation::proceed))
+                result = delivery.isClaimed()
+                        ? delivery.callOnce(definition, invocation::proceed)
                         : IdempotentInvocation.proceed(
                                 new MethodCall(invocation, delivery, definition), delivery, definition);
             } catch (Throwable ex) {
@@ -82,7 +82,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
             Object target = invocation.getThis();
             Class<?> targetClass = (target != null) ? target.getClass() : null;
-            ListenerDefinition definition = delivery.endpoint().definitionOf(invocation.getMethod(), targetClass);
+            ListenerDefinition definition = delivery.methods().definitionOf(invocation.getMethod(), targetClass);
             if (definition == null) {
                 throw unprotected(invocation, "it was called for a message of another listener");
             }

@@ -1,24 +1,19 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.MessageListener;
-import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -26,10 +21,9 @@ import org.springframework.kafka.support.Acknowledgment;
  * Makes a batch container of that of a record listener: all records of a poll are claimed, and handed to the listener one
  * by one, in one transaction.
  */
-final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListenerAdapter<MessageListener<K, V>>
-        implements BatchAcknowledgingConsumerAwareMessageListener<K, V>, IdempotencyInfrastructure {
+final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
+        implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ProtectedMethods endpoint;
     private final ListenerDefinition definition;
     private final @Nullable RecordFilterStrategy<K, V> filter;
 
@@ -40,25 +34,12 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
      */
     PollDeliveryListener(
             MessageListener<K, V> delegate,
-            ProtectedMethods endpoint,
+            ProtectedMethods methods,
             ListenerDefinition definition,
             @Nullable RecordFilterStrategy<K, V> filter) {
-        super(delegate);
-        this.endpoint = endpoint;
+        super(delegate, methods);
         this.definition = definition;
         this.filter = filter;
-    }
-
-    @Override
-    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
-        this.endpoint.topics().assigned(assignments);
-        super.onPartitionsAssigned(assignments, callback);
-    }
-
-    @Override
-    public void onPartitionsRevoked(@Nullable Collection<TopicPartition> partitions) {
-        this.endpoint.topics().revoked(partitions);
-        super.onPartitionsRevoked(partitions);
     }
 
     @Override
@@ -97,9 +78,9 @@ final class PollDeliveryListener<K, V> extends AbstractDelegatingMessageListener
 
     private void process(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
         RecordByRecordCall<K, V> calls = new RecordByRecordCall<>(
-                this.endpoint, records, record -> this.delegate.onMessage(record, null, consumer));
+                this.methods, records, record -> this.delegate.onMessage(record, null, consumer));
         try {
-            IdempotentInvocation.proceed(calls, Delivery.ofBatch(this.endpoint, records, null, false), this.definition);
+            IdempotentInvocation.proceed(calls, Delivery.ofBatch(this.methods, records, null, false), this.definition);
         } catch (RuntimeException ex) {
             throw ex;
         } catch (Error ex) {

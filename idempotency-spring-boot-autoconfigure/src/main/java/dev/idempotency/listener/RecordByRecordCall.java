@@ -20,12 +20,12 @@ final class RecordByRecordCall<K, V> implements ListenerCall {
         void onMessage(ConsumerRecord<K, V> record);
     }
 
-    private final ProtectedMethods endpoint;
+    private final ProtectedMethods methods;
     private final List<ConsumerRecord<K, V>> records;
     private final Listener<K, V> listener;
 
-    RecordByRecordCall(ProtectedMethods endpoint, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
-        this.endpoint = endpoint;
+    RecordByRecordCall(ProtectedMethods methods, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
+        this.methods = methods;
         this.records = records;
         this.listener = listener;
     }
@@ -58,13 +58,13 @@ final class RecordByRecordCall<K, V> implements ListenerCall {
     }
 
     private void call(ConsumerRecord<K, V> record) throws Throwable {
-        ClaimedRecord claimed = new ClaimedRecord(record);
+        Delivery delivery = Delivery.ofClaimed(this.methods, record);
         try {
-            Delivery.ofClaimed(this.endpoint, claimed).during(() -> this.listener.onMessage(record));
+            delivery.during(() -> this.listener.onMessage(record));
         } catch (ListenerExecutionFailedException ex) {
             throw (ex.getCause() != null) ? ex.getCause() : ex;
         }
-        claimed.requireProcessed();
+        delivery.requireHandled();
     }
 
     /** A message before its record has been converted: its key is found in the record. */

@@ -20,6 +20,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -48,7 +49,10 @@ class BatchFuzzIT extends ApplicationTest {
         "Manual, manual, recovering",
         "Manual, manual_immediate, exponential",
         "OneByOne, batch, springs-default",
-        "OneByOne, batch, recovering"
+        "OneByOne, batch, recovering",
+        "Automatic, batch, provided",
+        "Manual, manual, provided",
+        "OneByOne, batch, provided"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
@@ -62,6 +66,9 @@ class BatchFuzzIT extends ApplicationTest {
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
                         "spring.kafka.listener.concurrency=2",
+                        "idempotency.errors.initial-interval=1ms",
+                        "idempotency.errors.max-interval=20ms",
+                        "idempotency.errors.max-attempts=30",
                         "handler=" + errorHandler),
                 Class.forName(BatchFuzzIT.class.getName() + "$" + listener),
                 Handlers.class)) {
@@ -97,6 +104,7 @@ class BatchFuzzIT extends ApplicationTest {
     static class Handlers {
 
         @Bean
+        @ConditionalOnExpression("'${handler}' != 'provided'")
         CommonErrorHandler errorHandler(@Value("${handler}") String handler) {
             return switch (handler) {
                 case "recovering" ->
