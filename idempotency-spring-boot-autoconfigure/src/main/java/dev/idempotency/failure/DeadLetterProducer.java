@@ -1,6 +1,6 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.kafka.RawProducers;
+import dev.idempotency.kafka.RawRecordProducer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -11,7 +11,6 @@ import org.apache.kafka.common.serialization.Serializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.ClassUtils;
@@ -25,15 +24,14 @@ final class DeadLetterProducer implements AutoCloseable {
     private static final int ANY = -1;
 
     private final ProducerFactory<?, ?> applications;
-    private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
-    private final KafkaTemplate<byte[], byte[]> template;
+    private final RawRecordProducer producer;
     private @Nullable Serializer<Object> keySerializer;
     private @Nullable Serializer<Object> valueSerializer;
 
     DeadLetterProducer(ProducerFactory<?, ?> applications, @Nullable String applicationName) {
         this.applications = applications;
-        this.producers = RawProducers.like(applications, applicationName, "dead-letters");
-        this.template = new KafkaTemplate<>(this.producers);
+        this.producer =
+                new RawRecordProducer(applications.getConfigurationProperties(), applicationName, "dead-letters");
     }
 
     private synchronized Serializer<Object> keySerializer() {
@@ -60,7 +58,7 @@ final class DeadLetterProducer implements AutoCloseable {
 
     /** The same partition of another topic, or any where there is no such one. */
     TopicPartition destination(String topic, int partition) {
-        boolean exists = this.template.partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
+        boolean exists = template().partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
         return new TopicPartition(topic, exists ? partition : ANY);
     }
 
@@ -84,7 +82,7 @@ final class DeadLetterProducer implements AutoCloseable {
     }
 
     KafkaTemplate<byte[], byte[]> template() {
-        return this.template;
+        return this.producer.template();
     }
 
     byte @Nullable [] key(String topic, Headers headers, @Nullable Object key) {
@@ -114,8 +112,7 @@ final class DeadLetterProducer implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        this.template.destroy();
-        this.producers.destroy();
+        this.producer.close();
         if (this.keySerializer != null) {
             this.keySerializer.close();
         }

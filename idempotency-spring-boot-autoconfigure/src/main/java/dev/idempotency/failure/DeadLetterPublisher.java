@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecord;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.observe.ConsumerObserver;
@@ -34,8 +35,6 @@ import org.springframework.kafka.support.KafkaUtils;
 final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final Logger logger = LoggerFactory.getLogger(DeadLetterPublisher.class);
-
-    private static final Duration SEND_TIMEOUT = Duration.ofSeconds(25);
 
     private static final String SERIALIZERS =
             "; and, as it is not known what was received, that the producer's serializers fit the messages that are"
@@ -198,6 +197,6 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     @Override
     protected Duration determineSendTimeout(KafkaOperations<?, ?> template) {
-        return SEND_TIMEOUT;
+        return RawRecordProducer.SEND_TIMEOUT;
     }
 }

@@ -3,7 +3,7 @@ package dev.idempotency.inbox;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.RawProducers;
+import dev.idempotency.kafka.RawRecordProducer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -36,12 +35,11 @@ final class ReplayProducer implements AutoCloseable {
     private static final String RETRY_TOPIC_PREFIX = "retry_topic-";
     private static final Set<String> LEADING_BACK =
             Set.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
-    private static final int SEND_TIMEOUT_SECONDS = 25;
 
     private final Function<String, @Nullable BrokerConnection> listeners;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
-    private final Map<Map<String, Object>, ReplayChannel> channels = new HashMap<>();
+    private final Map<Map<String, Object>, RawRecordProducer> producers = new HashMap<>();
 
     /**
      * {@code listeners} knows where a consumer reads from; {@code null} for a consumer of somebody else, whose messages go
@@ -59,12 +57,9 @@ final class ReplayProducer implements AutoCloseable {
     /** Sends the message to the brokers that its listener reads from, and returns when they have it. */
     void send(InboxMessage message) throws ExecutionException, TimeoutException, InterruptedException {
         RecordCoordinates record = message.entry().record();
-        ReplayChannel channel = channel(message.entry().id().consumer());
-        channel.requirePartition(record.topic(), record.partition());
-        channel.template()
+        producerFor(message.entry().id().consumer())
                 .send(new ProducerRecord<>(
-                        record.topic(), record.partition(), message.key(), message.payload(), headers(message)))
-                .get(SEND_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+                        record.topic(), record.partition(), message.key(), message.payload(), headers(message)));
     }
 
     /** Whether one record was refused, others than which may well be sent: neither is nobody there nor did time run out. */
@@ -102,7 +97,7 @@ final class ReplayProducer implements AutoCloseable {
         return headers;
     }
 
-    private synchronized ReplayChannel channel(String consumer) {
+    private synchronized RawRecordProducer producerFor(String consumer) {
         BrokerConnection listener = this.listeners.apply(consumer);
         ProducerFactory<?, ?> factory = this.producerFactory.get();
         if (factory == null && listener == null) {
@@ -112,14 +107,14 @@ final class ReplayProducer implements AutoCloseable {
         Map<String, Object> settings = (factory != null) ? factory.getConfigurationProperties() : Map.of();
         boolean elsewhere =
                 listener != null && (factory == null || listener.leadsElsewhereThan(BrokerConnection.of(factory)));
-        return this.channels.computeIfAbsent(
+        return this.producers.computeIfAbsent(
                 elsewhere ? listener.in(settings) : settings,
-                configuration -> new ReplayChannel(RawProducers.of(configuration, this.applicationName, "replays")));
+                configuration -> new RawRecordProducer(configuration, this.applicationName, "replays"));
     }
 
     @Override
     public synchronized void close() {
-        this.channels.values().forEach(ReplayChannel::close);
-        this.channels.clear();
+        this.producers.values().forEach(RawRecordProducer::close);
+        this.producers.clear();
     }
 }

@@ -1,4 +1,4 @@
-package dev.idempotency.inbox;
+package dev.idempotency.kafka;
 
 import java.time.Duration;
 import java.util.HashMap;
@@ -10,19 +10,33 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
 import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.util.StringUtils;
 
-/** Sends records to one cluster, and knows which of its topics and partitions are gone. */
-final class ReplayChannel implements AutoCloseable {
+/**
+ * Sends records to one cluster byte for byte.
+ *
+ * <p>It has the application's producer settings except for those on which it depends that nothing is lost, and it waits
+ * for a broker or a topic for seconds only, as somebody waits with it. It connects when it is first used.
+ */
+public final class RawRecordProducer implements AutoCloseable {
 
-    private static final long SOON_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final int ANSWER_SECONDS = 10;
-    private static final int GONE = 0;
+    /** How long to wait for a record to be sent: a little longer than the producer itself tries. */
+    public static final Duration SEND_TIMEOUT = Duration.ofSeconds(25);
+
+    private static final Map<String, Object> SETTINGS = Map.of(
+            ProducerConfig.ACKS_CONFIG, "all",
+            ProducerConfig.LINGER_MS_CONFIG, 0,
+            ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000,
+            ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
+            ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
 
     private static final List<String> OF_PRODUCERS_ALONE = List.of(
             ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
@@ -31,26 +45,53 @@ final class ReplayChannel implements AutoCloseable {
             ProducerConfig.METRIC_REPORTER_CLASSES_CONFIG,
             ProducerConfig.RETRIES_CONFIG);
 
+    private static final long SOON_NANOS = Duration.ofSeconds(10).toNanos();
+    private static final int ANSWER_SECONDS = 10;
+    private static final int GONE = 0;
+
     private record Partitions(int count, long asked) {}
 
     private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
     private final KafkaTemplate<byte[], byte[]> template;
     private final Map<String, Partitions> partitions = new ConcurrentHashMap<>();
 
-    ReplayChannel(DefaultKafkaProducerFactory<byte[], byte[]> producers) {
-        this.producers = producers;
-        this.template = new KafkaTemplate<>(producers);
+    /**
+     * Makes a producer that does not connect yet.
+     *
+     * @param settings the application's producer settings
+     * @param applicationName by which it is known where the settings have no client id
+     * @param purpose what it is for, by which it is told from the application's own producers
+     */
+    public RawRecordProducer(Map<String, Object> settings, @Nullable String applicationName, String purpose) {
+        Map<String, Object> configuration = new HashMap<>(settings);
+        configuration.remove(ProducerConfig.TRANSACTIONAL_ID_CONFIG);
+        configuration.putAll(SETTINGS);
+        Object name = configuration.getOrDefault(ProducerConfig.CLIENT_ID_CONFIG, applicationName);
+        configuration.put(
+                ProducerConfig.CLIENT_ID_CONFIG,
+                StringUtils.hasText((String) name) ? name + "-idempotency-" + purpose : "idempotency-" + purpose);
+        this.producers =
+                new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
+        this.template = new KafkaTemplate<>(this.producers);
     }
 
-    KafkaTemplate<byte[], byte[]> template() {
+    /** The same producer, for those who send by themselves. */
+    public KafkaTemplate<byte[], byte[]> template() {
         return this.template;
+    }
+
+    /** Sends a record to a partition that still exists, and returns when the brokers have it. */
+    public void send(ProducerRecord<byte[], byte[]> record)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        requirePartition(record.topic(), record.partition());
+        this.template.send(record).get(SEND_TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     /**
      * Refuses what cannot be sent, however long it is waited for. A producer would wait for the partition to appear, and
      * not say then that the brokers have answered all the while.
      */
-    void requirePartition(String topic, int partition) throws InterruptedException {
+    private void requirePartition(String topic, int partition) throws InterruptedException {
         Integer count = countPartitions(topic);
         if (count == null || partition < count) {
             return;
