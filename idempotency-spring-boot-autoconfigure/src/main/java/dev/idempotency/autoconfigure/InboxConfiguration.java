@@ -3,9 +3,9 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.Tables;
-import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.CompositeInboxObserver;
+import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
@@ -35,7 +35,6 @@ final class InboxConfiguration {
             IdempotencyProperties properties,
             InboxProperties inbox,
             DeserializerInstrumentation deserializers,
-            FailureClassifier classifier,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
@@ -45,8 +44,10 @@ final class InboxConfiguration {
                 tables(properties),
                 inbox.settings(),
                 deserializers,
-                classifier,
-                (message, failure) -> outages.isToBlame(message.id().consumer(), message.record(), failure),
+                (messages, failure) -> outages.isOutage(
+                        messages.get(0).id().consumer(),
+                        messages.stream().map(DeliveredMessage::record).toList(),
+                        failure),
                 observer(observers),
                 () -> schema.ifAvailable(Schema::useForInbox));
     }

@@ -8,13 +8,9 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ProcessedMessageStore;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What becomes of a consumer's messages without a usable key. */
 public final class KeyFailures {
-
-    private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
 
     private final String consumer;
     private final String source;
@@ -66,15 +62,7 @@ public final class KeyFailures {
     }
 
     private boolean isToBeWaitedFor(RuntimeException unusable) {
-        if (unusable.getCause() == null) {
-            return false;
-        }
-        try {
-            return this.classifier.classify(unusable) != FailureKind.MESSAGE;
-        } catch (RuntimeException ex) {
-            logger.warn("The {} failed at {}: {}", this.classifier.getClass().getName(), unusable, ex.toString());
-            return false;
-        }
+        return unusable.getCause() != null && this.classifier.classify(unusable) != FailureKind.MESSAGE;
     }
 
     /** Once it is, it stays so. The store is asked, so that a restart changes nothing. */

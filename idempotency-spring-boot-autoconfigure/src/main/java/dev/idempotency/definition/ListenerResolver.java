@@ -3,7 +3,7 @@ package dev.idempotency.definition;
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.database.LongestRetention;
-import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.ListenerInboxes;
 import dev.idempotency.kafka.ContainerFacts;
@@ -173,7 +173,7 @@ final class ListenerResolver {
                 consumer.keySource(),
                 !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
                 new FailureTranslatingStore(this.defaults.store()),
-                this.beanFactory.getBean(FailureClassifier.class),
+                this.beanFactory.getBean(OutageRegistry.class)::classify,
                 observer);
     }
 

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,10 +11,10 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
 /**
- * The causes of a failure, which may go round in a circle, never come to an end, or refuse to be read: whoever follows
- * them with a loop or a recursion of his own then hangs, or overflows the stack.
+ * A failure and its causes, as far as they can be followed: they may go round in a circle, never come to an end, or
+ * refuse to be read. Whoever follows them with a loop or a recursion of his own then hangs, or overflows the stack.
  */
-public final class Causes {
+public final class Causes implements Iterable<Throwable> {
 
     /** Spring Kafka's classification looks at each cause once more for every cause above it. */
     private static final int MAX_DEPTH = 16;
@@ -29,12 +30,12 @@ public final class Causes {
         this.complete = complete;
     }
 
-    /** The failure itself and its causes, as far as they can be followed. */
-    public static List<Throwable> of(@Nullable Throwable failure) {
-        return follow(failure, LONGEST).readable;
+    /** The failure itself and its causes, none if there is no failure. */
+    public static Causes of(@Nullable Throwable failure) {
+        return of(failure, LONGEST);
     }
 
-    private static Causes follow(@Nullable Throwable failure, int depth) {
+    static Causes of(@Nullable Throwable failure, int depth) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         List<Throwable> readable = new ArrayList<>();
         Throwable next = failure;
@@ -52,9 +53,28 @@ public final class Causes {
         return new Causes(readable, true);
     }
 
+    @Override
+    public Iterator<Throwable> iterator() {
+        return this.readable.iterator();
+    }
+
+    /** The first of a type, or {@code null}. */
+    <T extends Throwable> @Nullable T find(Class<T> type) {
+        return this.readable.stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The last that can be read. */
+    public Throwable deepest() {
+        return this.readable.get(this.readable.size() - 1);
+    }
+
     /** The failure, or, if its causes cannot be followed to an end, one in its place that tells the same without them. */
-    static Exception straighten(Exception failure) {
-        Causes causes = follow(failure, MAX_DEPTH);
+    static Exception makeFinite(Exception failure) {
+        Causes causes = of(failure, MAX_DEPTH);
         if (causes.complete) {
             return failure;
         }
@@ -66,7 +86,7 @@ public final class Causes {
         ListenerExecutionFailedException standIn =
                 new ListenerExecutionFailedException(text(blamed) + " (with causes that have no end)");
         standIn.setStackTrace(blamed.getStackTrace());
-        BatchListenerFailedException named = NamedFailure.in(failure);
+        BatchListenerFailedException named = of(failure).find(BatchListenerFailedException.class);
         if (named == null) {
             return standIn;
         }

@@ -3,26 +3,23 @@ package dev.idempotency.failure;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.log.LogAccessor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.MessageListenerContainer;
-import org.springframework.kafka.listener.SeekUtils;
 
-/** Suspends the consumption of one container's records while the database is away. */
+/**
+ * Suspends the consumption of one container's records while they can only fail through no fault of theirs. It pauses the
+ * consumer of what failed; that it gets the records again is up to whoever asked.
+ */
 final class ContainerSuspension {
 
-    private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ContainerSuspension.class));
+    private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
 
     /** The message that has come again last on a thread for nobody's fault, and how often in a row. */
     private record Unblamed(RecordCoordinates coordinates, int failures) {}
@@ -42,148 +39,150 @@ final class ContainerSuspension {
         return this.observer;
     }
 
-    /** Whether the failure is the message's fault; if so, the database has answered. */
-    boolean isMessagesFault(Exception failure, ConsumerRecord<?, ?> record) {
-        boolean messagesFault = this.outage.isMessagesFault(failure, record);
-        if (messagesFault) {
-            end();
+    /**
+     * Pauses the consumer if a record must come again through no fault of its own. Otherwise the failure is the error
+     * handler's to handle.
+     *
+     * @param settled whether the record was processed all the same, and what failed is what comes afterwards
+     * @return whether the record must come again
+     */
+    boolean trySuspend(
+            Exception failure, ConsumerRecord<?, ?> record, boolean settled, MessageListenerContainer container) {
+        if (settled) {
+            pauseAfterCommit(failure, record, container);
+            return true;
         }
-        return messagesFault;
+        FailureKind kind = judge(failure, record);
+        if (kind == FailureKind.MESSAGE) {
+            return false;
+        }
+        suspend(kind, failure, record, 1, container);
+        return true;
     }
 
-    /** The same of a batch: of the record that is named, or else of its first. */
-    boolean isMessagesFault(Exception failure, ConsumerRecords<?, ?> batch) {
+    /** The same of a batch, which comes again as a whole. */
+    boolean trySuspend(
+            Exception failure, ConsumerRecords<?, ?> batch, boolean settled, MessageListenerContainer container) {
+        if (settled) {
+            pauseAfterCommit(failure, first(batch), container);
+            return true;
+        }
+        FailureKind kind = judge(failure, batch);
+        if (kind == FailureKind.MESSAGE) {
+            return false;
+        }
+        suspend(kind, failure, batch, container);
+        return true;
+    }
+
+    /** Pauses the consumer for a failure that is nobody's here, whatever its kind. */
+    void suspend(Exception failure, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+        suspend(this.outage.classify(failure), failure, record, 1, container);
+    }
+
+    /** Pauses the consumer for a failure of this kind, by which it gets a batch again. */
+    void suspend(FailureKind kind, Exception failure, ConsumerRecords<?, ?> batch, MessageListenerContainer container) {
+        suspend(kind, failure, first(batch), batch.count(), container);
+    }
+
+    private FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
+        FailureKind kind = this.outage.judge(failure, record);
+        if (kind == FailureKind.MESSAGE) {
+            // The database has answered.
+            recordSuccess();
+        }
+        return kind;
+    }
+
+    /** The kind of a batch's failure: of the record that is named, or else of its first. */
+    private FailureKind judge(Exception failure, ConsumerRecords<?, ?> batch) {
         ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        return isMessagesFault(
-                failure, (named != null) ? named : batch.iterator().next());
+        return judge(failure, (named != null) ? named : first(batch));
     }
 
     /** The same of a batch that is being retried or taken apart because it has failed before. */
-    boolean isMessagesFaultAgain(Exception failure, ConsumerRecords<?, ?> batch) {
+    FailureKind judgeRetry(Exception failure, ConsumerRecords<?, ?> batch) {
         ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
         if (named != null) {
-            this.outage.suspects().found(named, batch.iterator().next());
+            this.outage.suspects().inheritFailures(named, first(batch));
         }
-        return isMessagesFault(failure, batch);
+        return judge(failure, batch);
     }
 
     /** The consumer thread no longer waits. */
-    void end() {
+    void recordSuccess() {
         this.outage.recordSuccess();
     }
 
-    /** Pauses the consumer, which has been made to get so many messages again. */
-    void suspend(Exception failure, ConsumerRecord<?, ?> first, int messages, MessageListenerContainer container) {
+    private void suspend(
+            FailureKind kind,
+            Exception failure,
+            ConsumerRecord<?, ?> first,
+            int messages,
+            MessageListenerContainer container) {
         try {
-            Duration pause =
-                    this.outage.recordFailure(this.outage.classify(failure), failure, RecordCoordinates.of(first));
+            Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
             this.observer.retried(messages);
             Thread thread = Thread.currentThread();
-            this.pauses.pause(container, partitionOf(first), pause, () -> this.outage.leave(thread));
+            this.pauses.pause(container, Redelivery.partitionOf(first), pause, () -> this.outage.stopWaiting(thread));
         } catch (RuntimeException ex) {
-            logger.error(ex, "A consumer could not be paused: it tries again at once");
+            logger.error("A consumer could not be paused: it tries again at once", ex);
         }
     }
 
-    /** Pauses the consumer, which has been made to get a message again that has done nothing wrong. */
-    void pauseUnblamed(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+    /** Pauses the consumer, which gets a message again that has done nothing wrong. */
+    private void pauseUnblamed(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
         try {
             RecordCoordinates coordinates = RecordCoordinates.of(first);
             Unblamed last = this.unblamed.get();
             int failures = (last != null && last.coordinates().equals(coordinates)) ? last.failures() + 1 : 1;
             this.unblamed.set(new Unblamed(coordinates, failures));
-            this.pauses.pause(container, partitionOf(first), this.outage.pauseAfter(failures), () -> {});
+            this.pauses.pause(container, Redelivery.partitionOf(first), this.outage.pauseAfter(failures), () -> {});
         } catch (RuntimeException ex) {
-            logger.error(ex, "A consumer could not be paused: it tries again at once");
+            logger.error("A consumer could not be paused: it tries again at once", ex);
         }
     }
 
-    /** Tells that a message comes again after its transaction was committed: it will be found to be a duplicate. */
-    void pauseAfterCommit(Exception failure, ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+    /** Pauses the consumer, which gets a message again whose transaction was committed: it will be a duplicate. */
+    private void pauseAfterCommit(Exception failure, ConsumerRecord<?, ?> first, MessageListenerContainer container) {
         logger.warn(
-                failure, () -> ("%s has been processed, but what comes after its transaction failed, such as the commit"
-                                + " of its offset. It comes again, and will be dropped as a duplicate.")
-                        .formatted(RecordCoordinates.of(first)));
+                "{} has been processed, but what comes after its transaction failed, such as the commit of its offset."
+                        + " It comes again, and will be dropped as a duplicate.",
+                RecordCoordinates.of(first),
+                failure);
         pauseUnblamed(first, container);
     }
 
-    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
-        return new TopicPartition(record.topic(), record.partition());
-    }
-
-    /** Seeks to the first record of each partition; returns what tells the container so. */
-    RuntimeException seekBack(
-            Exception failure,
-            List<ConsumerRecord<?, ?>> records,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
-        seekToFirst(records, consumer);
-        if (container.getContainerProperties().isAsyncAcks()) {
-            // The container waits for acknowledgments out of order, unless it is told with an exception not open to us.
-            try {
-                SeekUtils.seekOrRecover(
-                        failure,
-                        records,
-                        consumer,
-                        container,
-                        false,
-                        (record, exception, itsContainer, itsConsumer) -> false,
-                        logger,
-                        KafkaException.Level.DEBUG);
-            } catch (RuntimeException inRetry) {
-                return inRetry;
-            }
-        }
-        return new ConsumptionSuspended(failure);
-    }
-
-    /** Whether the consumer has been made to get any of these records again: otherwise it stands behind all of them. */
-    static boolean isSoughtBack(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
-        Map<TopicPartition, Long> last = new LinkedHashMap<>();
-        records.forEach(record -> last.put(partitionOf(record), record.offset()));
-        Set<TopicPartition> assignment = consumer.assignment();
-        return last.entrySet().stream()
-                .anyMatch(entry ->
-                        assignment.contains(entry.getKey()) && consumer.position(entry.getKey()) <= entry.getValue());
-    }
-
-    /** Sees to it that what an error handler has failed at comes again, whatever it did before it threw this. */
-    RuntimeException keep(
+    /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
+    RuntimeException ensureRedelivery(
             Throwable thrown,
             Object handler,
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         FatalErrors.rethrow(thrown);
-        if (thrown instanceof RuntimeException expected && (records.isEmpty() || isSoughtBack(records, consumer))) {
+        if (thrown instanceof RuntimeException expected
+                && (records.isEmpty() || Redelivery.isSoughtBack(records, consumer))) {
             return expected;
         }
-        tellOfFailedHandler(thrown, handler, records.get(0));
+        pauseAfterFailedHandler(thrown, handler, records.get(0), container);
         Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
-        RuntimeException suspended = isSoughtBack(records, consumer)
-                ? new ConsumptionSuspended(failure)
-                : seekBack(failure, records, consumer, container);
-        pauseUnblamed(records.get(0), container);
-        return suspended;
+        return Redelivery.seekBackIfNeeded(failure, records, consumer, container);
     }
 
-    static void tellOfFailedHandler(Throwable thrown, Object handler, ConsumerRecord<?, ?> record) {
+    /** Pauses the consumer, which gets a record again that an error handler has failed at. */
+    void pauseAfterFailedHandler(
+            Throwable thrown, Object handler, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
         logger.error(
-                thrown,
-                () -> "%s failed at %s: the record is not skipped, it comes again. Mend what it calls, such as a"
-                                .formatted(handler.getClass().getName(), RecordCoordinates.of(record))
-                        + " recoverer or a back-off function.");
+                "{} failed at {}: the record is not skipped, it comes again. Mend what it calls, such as a recoverer or a"
+                        + " back-off function.",
+                handler.getClass().getName(),
+                RecordCoordinates.of(record),
+                thrown);
+        pauseUnblamed(record, container);
     }
 
-    static void seekToFirst(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
-        Map<TopicPartition, Long> first = new LinkedHashMap<>();
-        records.forEach(record -> first.putIfAbsent(partitionOf(record), record.offset()));
-        SeekUtils.seekPartitions(consumer, first, logger);
-    }
-
-    static List<ConsumerRecord<?, ?>> asList(Iterable<? extends ConsumerRecord<?, ?>> data) {
-        List<ConsumerRecord<?, ?>> records = new ArrayList<>();
-        data.forEach(records::add);
-        return records;
+    private static ConsumerRecord<?, ?> first(ConsumerRecords<?, ?> batch) {
+        return batch.iterator().next();
     }
 }

@@ -110,7 +110,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         try {
             super.accept(record, null, exception);
         } catch (RuntimeException ex) {
-            if (Causes.of(ex).stream().noneMatch(RecordTooLargeException.class::isInstance)) {
+            if (Causes.of(ex).find(RecordTooLargeException.class) == null) {
                 throw ex;
             }
             this.brief.set(true);

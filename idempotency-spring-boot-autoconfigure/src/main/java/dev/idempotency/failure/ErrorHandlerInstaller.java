@@ -19,11 +19,11 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 
 /**
- * Sees to it that a protected listener's container loses nothing to failures.
+ * Installs error handling in the containers of protected listeners, so that they lose nothing to failures.
  *
- * <p>It provides an error handler where the application has none, and stands before the application's own for what is
- * the database's fault. That of {@code @RetryableTopic} is set when a container is otherwise complete, so containers are
- * looked at again before they start.
+ * <p>It provides an error handler where the application has none, and wraps the application's own, which is asked about
+ * the message's own failures alone. That of {@code @RetryableTopic} is set when a container is otherwise complete, so
+ * containers are looked at again before they start.
  */
 public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
 
@@ -54,14 +54,14 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         this.applicationName = applicationName;
     }
 
-    /** Prepares a consumer's container for failures, before it starts. */
+    /** Installs error handling in a consumer's container, before it starts. */
     public void install(AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
-        Outage outage = this.outages.of(consumer);
-        outage.tellTo(observer);
+        Outage outage = this.outages.outageOf(consumer);
+        outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
         boolean transactional = container.getContainerProperties().getKafkaAwareTransactionManager() != null;
         boolean provided = container.getCommonErrorHandler() == null && !transactional;
-        receive(container, consumer, outage, provided && this.settings.deadLetterEnabled());
+        instrumentDeserializers(container, consumer, provided && this.settings.deadLetterEnabled());
         if (provided) {
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(recoverer(container, consumer, observer), this.settings, this.pauses));
@@ -73,9 +73,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         this.installations.add(installation);
     }
 
-    /** Has bytes remembered for dead letters, and what cannot be read delivered to whoever sees to failures. */
-    private void receive(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, Outage outage, boolean deadLetters) {
+    /** Makes bytes remembered for dead letters, and what cannot be read delivered to the error handler. */
+    private void instrumentDeserializers(
+            AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
         String refusal = DeserializerInstrumentation.refusal(container);
         if (refusal != null && deadLetters) {
             logger.info(
@@ -87,14 +87,15 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         if (refusal == null && deadLetters) {
             this.receivedBytes.rememberIn(container);
         }
-        if (refusal == null && !PollFailures.areSeenToBy(container.getCommonErrorHandler())) {
+        if (refusal == null && !PollFailureHandler.areHandledBy(container.getCommonErrorHandler())) {
             this.receivedBytes.deliverUnreadableIn(
-                    container, failure -> !PollFailures.isOfAnother(failure) && isMessagesFault(outage, failure));
+                    container,
+                    failure -> !PollFailureHandler.isOfUnavailableService(failure) && isMessagesFault(failure));
         }
     }
 
-    private static boolean isMessagesFault(Outage outage, Throwable failure) {
-        return !(failure instanceof Exception exception) || outage.classify(exception) == FailureKind.MESSAGE;
+    private boolean isMessagesFault(Throwable failure) {
+        return !(failure instanceof Exception) || this.outages.classify(failure) == FailureKind.MESSAGE;
     }
 
     /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
@@ -149,12 +150,12 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             this.producer = new DeadLetterProducer(factory, this.applicationName);
         }
         if (factory != null) {
-            tellWhereDeadLettersGo(consumer, BrokerConnection.of(container), BrokerConnection.of(factory));
+            warnIfDeadLettersGoElsewhere(consumer, BrokerConnection.of(container), BrokerConnection.of(factory));
         }
         return this.producer;
     }
 
-    private static void tellWhereDeadLettersGo(String consumer, BrokerConnection from, BrokerConnection to) {
+    private static void warnIfDeadLettersGoElsewhere(String consumer, BrokerConnection from, BrokerConnection to) {
         if (to.leadsElsewhereThan(from)) {
             logger.warn(
                     "Consumer '{}' reads from {}; its dead letters go to {}, which is what the ProducerFactory names",

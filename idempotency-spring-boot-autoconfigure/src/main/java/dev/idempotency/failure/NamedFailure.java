@@ -34,14 +34,14 @@ public final class NamedFailure {
     /** The failure as an error handler may see it: with causes that end, and no record named that must not be. */
     static Exception forErrorHandler(Exception thrown) {
         boolean trusted = isTrusted(thrown);
-        Exception failure = Causes.straighten(thrown);
+        Exception failure = Causes.makeFinite(thrown);
         BatchListenerFailedException named = in(failure);
         return (named == null || trusted) ? failure : wholeBatch(named);
     }
 
     /** For the error handler: nothing of the batch is done. The record that failed is not named, so all come again. */
     public static BatchRolledBackException wholeBatch(BatchListenerFailedException named) {
-        Exception failure = Causes.straighten(named);
+        Exception failure = Causes.makeFinite(named);
         Throwable cause = failure;
         for (Throwable each : Causes.of(failure)) {
             cause = (each instanceof BatchListenerFailedException) ? each.getCause() : cause;
@@ -56,12 +56,7 @@ public final class NamedFailure {
 
     /** What tells it, or {@code null}. */
     public static @Nullable BatchListenerFailedException in(@Nullable Throwable failure) {
-        for (Throwable cause : Causes.of(failure)) {
-            if (cause instanceof BatchListenerFailedException failed) {
-                return failed;
-            }
-        }
-        return null;
+        return Causes.of(failure).find(BatchListenerFailedException.class);
     }
 
     /** The record that failed, or {@code null} if it is not told. */

@@ -3,12 +3,10 @@ package dev.idempotency.failure;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -28,8 +26,6 @@ import org.slf4j.LoggerFactory;
 final class Outage {
 
     private static final Logger logger = LoggerFactory.getLogger(Outage.class);
-
-    private static final FailureClassifier STORE_FAILURES = new DatabaseFailureClassifier();
 
     /** After a poll it is known already, unless the broker is away. */
     private static final Duration POSITION_KNOWN_WITHIN = Duration.ofMillis(100);
@@ -68,18 +64,19 @@ final class Outage {
         this.patience = patience;
     }
 
-    void tellTo(ConsumerObserver observer) {
+    void setObserver(ConsumerObserver observer) {
         this.observer = observer;
     }
 
     FailureKind classify(Exception failure) {
-        if (ownReasonIn(failure) != null) {
-            return FailureKind.OUTAGE;
-        }
-        // Whatever the application's classifier knows of other failures: this one is not the message's.
-        return DatabaseFailureClassifier.isOfStore(failure)
-                ? STORE_FAILURES.classify(failure)
-                : this.classifier.classify(failure);
+        return this.classifier.classify(failure);
+    }
+
+    /** The kind of a record's failure: the message's own also if it looks like an outage and is none. */
+    FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
+        FailureKind kind = classify(failure);
+        boolean messagesOwn = kind == FailureKind.OUTAGE && this.suspects.isToBlame(failure, record);
+        return messagesOwn ? FailureKind.MESSAGE : kind;
     }
 
     /** How long to wait after so many failures in a row that are neither the message's nor the database's. */
@@ -87,20 +84,11 @@ final class Outage {
         return this.pauses.pauseAfter(failures);
     }
 
-    /** Whether the failure of a record is the message's fault: also one that looks like an outage, if it is none. */
-    boolean isMessagesFault(Exception failure, ConsumerRecord<?, ?> record) {
-        return switch (classify(failure)) {
-            case MESSAGE -> true;
-            case CONTENTION -> false;
-            case OUTAGE -> this.suspects.isToBlame(failure, record);
-        };
-    }
-
     SuspectRecords suspects() {
         return this.suspects;
     }
 
-    synchronized @Nullable ConsumerOutage view() {
+    synchronized @Nullable ConsumerOutage current() {
         return this.declared;
     }
 
@@ -115,20 +103,8 @@ final class Outage {
         return this.pauses.pauseAfter(attempts);
     }
 
-    /** What this library itself waits for by throwing it, so that it is not deep among the causes. */
-    private static @Nullable IdempotencyException ownReasonIn(Exception failure) {
-        Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < 5; depth++) {
-            if (cause instanceof NoKeysYetException || cause instanceof TopicUnknownException) {
-                return (IdempotencyException) cause;
-            }
-            cause = cause.getCause();
-        }
-        return null;
-    }
-
     private void begin(Exception failure, RecordCoordinates where) {
-        IdempotencyException own = ownReasonIn(failure);
+        IdempotencyException own = DelegatingFailureClassifier.findOwnReason(failure);
         if (own != null) {
             Awaited awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
             this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(own.getMessage()), awaited);
@@ -136,7 +112,7 @@ final class Outage {
             this.observer.outageBegan(own);
             return;
         }
-        Throwable cause = deepestCause(failure);
+        Throwable cause = Causes.of(failure).deepest();
         this.declared = new ConsumerOutage(this.consumer, Instant.now(), cause.toString(), Awaited.DATABASE);
         logger.warn(
                 "Consumer '{}' waits for the database at {}: {}. It tries again, with pauses of at most {}, until it succeeds;"
@@ -148,24 +124,19 @@ final class Outage {
         this.observer.outageBegan(cause);
     }
 
-    private static Throwable deepestCause(Throwable failure) {
-        List<Throwable> causes = Causes.of(failure);
-        return causes.get(causes.size() - 1);
-    }
-
     /** This thread has met with an answer of the database, or will not wait for one any longer. */
     void recordSuccess() {
-        leave(Thread.currentThread());
+        stopWaiting(Thread.currentThread());
     }
 
-    void leave(Thread thread) {
+    void stopWaiting(Thread thread) {
         if (!this.waiting.isEmpty()) {
-            leaveWaiting(thread);
+            removeWaiting(thread);
         }
     }
 
-    /** Has this thread wait no longer for a record that is another consumer's now, or that its consumer has passed. */
-    void leaveIfPassed(Consumer<?, ?> kafkaConsumer) {
+    /** Ends this thread's waiting for a record that is another consumer's now, or that its consumer has passed. */
+    void stopWaitingIfPassed(Consumer<?, ?> kafkaConsumer) {
         Thread thread = Thread.currentThread();
         Waiting known = this.waiting.isEmpty() ? null : this.waiting.get(thread);
         if (known == null) {
@@ -173,13 +144,13 @@ final class Outage {
         }
         try {
             if (!kafkaConsumer.assignment().contains(known.partition())) {
-                leaveWaiting(thread);
+                removeWaiting(thread);
                 return;
             }
             boolean passed = kafkaConsumer.position(known.partition(), POSITION_KNOWN_WITHIN)
                     > known.where().offset();
             if (passed && known.before()) {
-                leaveWaiting(thread);
+                removeWaiting(thread);
             } else if (!passed && !known.before()) {
                 this.waiting.replace(thread, known, new Waiting(known.attempts(), known.where(), true));
             }
@@ -188,7 +159,7 @@ final class Outage {
         }
     }
 
-    private synchronized void leaveWaiting(Thread thread) {
+    private synchronized void removeWaiting(Thread thread) {
         this.waiting.remove(thread);
         ConsumerOutage outage = this.declared;
         if (outage != null && this.waiting.isEmpty()) {

@@ -36,7 +36,7 @@ final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInt
 
     @Override
     public void clearThreadState(Consumer<?, ?> consumer) {
-        this.outage.leaveIfPassed(consumer);
+        this.outage.stopWaitingIfPassed(consumer);
     }
 
     @Override

@@ -30,7 +30,7 @@ public final class OutageRegistry implements IdempotencyObserver {
             FailureClassifier classifier,
             FailureSettings settings,
             BooleanSupplier storeTakesWrites) {
-        this.classifier = new CarefulFailureClassifier(classifierName, classifier);
+        this.classifier = new DelegatingFailureClassifier(classifierName, classifier);
         this.settings = settings;
         this.storeTakesWrites = storeTakesWrites;
     }
@@ -38,21 +38,28 @@ public final class OutageRegistry implements IdempotencyObserver {
     /** Those that wait now. */
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
-                .map(Outage::view)
+                .map(Outage::current)
                 .filter(Objects::nonNull)
                 .toList();
     }
 
-    /**
-     * Whether a failure that looks like an outage is about to be found the message's own.
-     *
-     * @param record the message, whose attempt has been rolled back
-     */
-    public boolean isToBlame(String consumer, ConsumerRecord<?, ?> record, Throwable failure) {
-        return of(consumer).suspects().wouldBlame(failure, record);
+    /** The kind of a failure, of whatever it is that fails. */
+    public FailureKind classify(Throwable failure) {
+        return this.classifier.classify(failure);
     }
 
-    Outage of(String consumer) {
+    /**
+     * Whether an attempt that has been rolled back failed for an outage, and not for what is about to be found the
+     * message's own failure.
+     *
+     * @param records those of the attempt: one among several cannot be told to be the reason
+     */
+    public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
+        return classify(failure) == FailureKind.OUTAGE
+                && !(records.size() == 1 && outageOf(consumer).suspects().wouldBlame(failure, records.get(0)));
+    }
+
+    Outage outageOf(String consumer) {
         return this.byConsumer.computeIfAbsent(
                 consumer,
                 name -> new Outage(
@@ -73,7 +80,7 @@ public final class OutageRegistry implements IdempotencyObserver {
 
     @Override
     public ConsumerObserver observe(ConsumerDescription consumer) {
-        Outage outage = of(consumer.name());
+        Outage outage = outageOf(consumer.name());
         return new ConsumerObserver() {
 
             @Override

@@ -31,9 +31,9 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        Exception failure = Causes.straighten(exception);
-        if (!isSuspended(records, consumer, container, failure, SettledDelivery::take)) {
-            guard(
+        Exception failure = Causes.makeFinite(exception);
+        if (!trySuspend(records, consumer, container, failure, SettledDelivery::take)) {
+            callDelegate(
                     records,
                     consumer,
                     container,
@@ -50,9 +50,9 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        Exception failure = Causes.straighten(exception);
-        if (!isSuspended(recordList, consumer, container, failure, first -> SettledDelivery.take(records))) {
-            guard(
+        Exception failure = Causes.makeFinite(exception);
+        if (!trySuspend(recordList, consumer, container, failure, first -> SettledDelivery.take(records))) {
+            callDelegate(
                     recordList,
                     consumer,
                     container,
@@ -61,36 +61,30 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
         }
     }
 
-    /** Seeks back and pauses what is not the message's fault. */
-    private boolean isSuspended(
+    /** Makes the records come again after a pause if they must through no fault of theirs; returns whether. */
+    private boolean trySuspend(
             List<ConsumerRecord<K, V>> records,
             Consumer<K, V> consumer,
             @Nullable MessageListenerContainer container,
             Exception failure,
             Predicate<ConsumerRecord<K, V>> isSettled) {
-        if (failure instanceof ConsumptionSuspended) {
-            ContainerSuspension.seekToFirst(records, consumer);
+        if (Redelivery.isRequestedBy(failure)) {
+            Redelivery.seekToFirst(records, consumer);
             return true;
         }
         if (records.isEmpty() || container == null) {
             return false;
         }
         ConsumerRecord<K, V> first = records.get(0);
-        if (isSettled.test(first)) {
-            ContainerSuspension.seekToFirst(records, consumer);
-            this.suspension.pauseAfterCommit(failure, first, container);
-            return true;
-        }
-        if (this.suspension.isMessagesFault(failure, first)) {
+        if (!this.suspension.trySuspend(failure, first, isSettled.test(first), container)) {
             return false;
         }
-        ContainerSuspension.seekToFirst(records, consumer);
-        this.suspension.suspend(failure, first, 1, container);
+        Redelivery.seekToFirst(records, consumer);
         return true;
     }
 
     /** Lets the delegate decide; whatever it throws, its records come again. */
-    private void guard(
+    private void callDelegate(
             List<ConsumerRecord<K, V>> records,
             Consumer<K, V> consumer,
             @Nullable MessageListenerContainer container,
@@ -101,15 +95,15 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             if (container == null || records.isEmpty()) {
                 throw ex;
             }
-            throw this.suspension.keep(ex, this.delegate, new ArrayList<>(records), consumer, container);
+            throw this.suspension.ensureRedelivery(ex, this.delegate, new ArrayList<>(records), consumer, container);
         }
         if (!records.isEmpty()) {
-            remember(records.get(0), consumer);
+            updateRetries(records.get(0), consumer);
         }
     }
 
-    private void remember(ConsumerRecord<K, V> first, Consumer<K, V> consumer) {
-        if (ContainerSuspension.isSoughtBack(List.of(first), consumer)) {
+    private void updateRetries(ConsumerRecord<K, V> first, Consumer<K, V> consumer) {
+        if (Redelivery.isSoughtBack(List.of(first), consumer)) {
             this.inRetry.add(first, consumer);
         } else {
             this.inRetry.remove(first);
@@ -118,7 +112,7 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
 
     @Override
     public void clearThreadState() {
-        this.suspension.end();
+        this.suspension.recordSuccess();
         if (this.inRetry.isEmpty()) {
             this.delegate.clearThreadState();
         }

@@ -24,10 +24,12 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 final class RetryingErrorHandler extends DefaultErrorHandler {
 
     private final ConsumerPauses pauses;
-    private final RequestedPause pause;
+
+    /** The pause that handling a failure on this thread has asked for, where Spring Kafka would sleep. */
+    private final ThreadLocal<@Nullable Duration> requested;
 
     RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, FailureSettings settings, ConsumerPauses pauses) {
-        this(recoverer, settings, pauses, new RequestedPause());
+        this(recoverer, settings, pauses, new ThreadLocal<>());
     }
 
     @SuppressWarnings("this-escape") // The setters are Spring Kafka's and know nothing of this class.
@@ -35,13 +37,13 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             ConsumerAwareRecordRecoverer recoverer,
             FailureSettings settings,
             ConsumerPauses pauses,
-            RequestedPause pause) {
+            ThreadLocal<@Nullable Duration> requested) {
         super(
-                pausingIfItFails(recoverer, pause, settings.retries().maxInterval()),
+                pausingIfItFails(recoverer, requested, settings.retries().maxInterval()),
                 settings.retries().endingAfter(settings.maxAttempts()),
-                requesting(pause));
+                requestingPauses(requested));
         this.pauses = pauses;
-        this.pause = pause;
+        this.requested = requested;
         addNotRetryableExceptions(UnusableKeyException.class);
         setLogLevel(KafkaException.Level.DEBUG);
         // A message that fails in turns, now one way, now another, would be retried for ever.
@@ -50,24 +52,24 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     }
 
     private static ConsumerAwareRecordRecoverer pausingIfItFails(
-            ConsumerAwareRecordRecoverer recoverer, RequestedPause pause, Duration duration) {
+            ConsumerAwareRecordRecoverer recoverer, ThreadLocal<@Nullable Duration> requested, Duration duration) {
         return (record, consumer, exception) -> {
             try {
                 recoverer.accept(record, consumer, exception);
             } catch (RuntimeException ex) {
-                pause.request(duration);
+                requested.set(duration);
                 throw ex;
             }
         };
     }
 
-    private static BackOffHandler requesting(RequestedPause pause) {
+    private static BackOffHandler requestingPauses(ThreadLocal<@Nullable Duration> requested) {
         return new BackOffHandler() {
 
             @Override
             public void onNextBackOff(
                     @Nullable MessageListenerContainer container, @Nullable Exception exception, long nextBackOff) {
-                pause.request(Duration.ofMillis(nextBackOff));
+                requested.set(Duration.ofMillis(nextBackOff));
             }
         };
     }
@@ -138,7 +140,8 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     }
 
     private void pauseAt(@Nullable ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        Duration duration = this.pause.take();
+        Duration duration = this.requested.get();
+        this.requested.remove();
         if (duration != null && record != null) {
             this.pauses.pause(container, new TopicPartition(record.topic(), record.partition()), duration, () -> {});
         }

@@ -61,8 +61,8 @@ final class SuspectRecords {
         return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
     }
 
-    /** Has a record share the failures of another: of a batch that was taken apart, the one that failed is found. */
-    void found(ConsumerRecord<?, ?> culprit, ConsumerRecord<?, ?> firstOfBatch) {
+    /** Adds the failures of a batch, counted at its first record, to those of the record that was found to have failed. */
+    void inheritFailures(ConsumerRecord<?, ?> culprit, ConsumerRecord<?, ?> firstOfBatch) {
         int failures = Math.max(failuresOf(culprit), failuresOf(firstOfBatch));
         this.byPartition.put(partitionOf(culprit), new Suspect(culprit.offset(), failures, isBlamed(culprit)));
     }

@@ -237,14 +237,9 @@ public final class Inbox implements DisposableBean {
                                 id.value(),
                                 id.consumer(),
                                 message.entry().record().topic(),
-                                innermost(failure),
+                                Causes.of(failure).deepest(),
                                 whatHolds),
                 failure);
-    }
-
-    private static Throwable innermost(Throwable failure) {
-        List<Throwable> causes = Causes.of(failure);
-        return causes.get(causes.size() - 1);
     }
 
     private void takeBack(InboxEntry entry, Exception failure) {

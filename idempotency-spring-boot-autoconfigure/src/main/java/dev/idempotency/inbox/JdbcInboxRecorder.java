@@ -1,7 +1,5 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.failure.FailureClassifier;
-import dev.idempotency.failure.FailureKind;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreFailure;
 import java.util.List;
@@ -18,22 +16,19 @@ final class JdbcInboxRecorder implements InboxRecorder {
     private final InboxDatabase database;
     private final ProcessedMessageStore store;
     private final KeptMessageFactory keeping;
-    private final FailureClassifier classifier;
-    private final BiPredicate<DeliveredMessage, Throwable> toBlame;
+    private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
     private final InboxObserver observer;
 
     JdbcInboxRecorder(
             InboxDatabase database,
             ProcessedMessageStore store,
             KeptMessageFactory keeping,
-            FailureClassifier classifier,
-            BiPredicate<DeliveredMessage, Throwable> toBlame,
+            BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
             InboxObserver observer) {
         this.database = database;
         this.store = store;
         this.keeping = keeping;
-        this.classifier = classifier;
-        this.toBlame = toBlame;
+        this.isOutage = isOutage;
         this.observer = observer;
     }
 
@@ -50,7 +45,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     @Override
     public void failed(List<DeliveredMessage> messages, Throwable failure) {
         try {
-            if (isOutage(messages, failure)) {
+            if (this.isOutage.test(messages, failure)) {
                 // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
                 return;
             }
@@ -67,10 +62,5 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     reason);
             this.observer.unrecorded(consumer, reason);
         }
-    }
-
-    private boolean isOutage(List<DeliveredMessage> messages, Throwable failure) {
-        return this.classifier.classify(failure) == FailureKind.OUTAGE
-                && !(messages.size() == 1 && this.toBlame.test(messages.get(0), failure));
     }
 }

@@ -2,10 +2,10 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Tables;
-import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.store.JdbcProcessedMessageStore;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
@@ -25,7 +25,7 @@ public final class ListenerInboxes {
     /**
      * Inboxes of listeners that nobody has asked for yet.
      *
-     * @param toBlame whether a message is to blame itself for what looks like an outage
+     * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
      * @param whenUsed called with each listener that has one
      */
     public ListenerInboxes(
@@ -34,15 +34,14 @@ public final class ListenerInboxes {
             Tables tables,
             InboxSettings settings,
             DeserializerInstrumentation receivedBytes,
-            FailureClassifier classifier,
-            BiPredicate<DeliveredMessage, Throwable> toBlame,
+            BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
             InboxObserver observer,
             Runnable whenUsed) {
         InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
-        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, classifier, toBlame, observer);
+        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, isOutage, observer);
     }
 
     /** Whether listeners that do not say so have one, too. */

@@ -15,7 +15,7 @@ import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.Seconds;
 import dev.idempotency.database.Tables;
 import dev.idempotency.failure.DatabaseFailureClassifier;
-import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -68,7 +68,6 @@ abstract class AbstractInboxIT {
     private InboxDatabase database;
     private JdbcInboxRecorder recorder;
     private Inbox inbox;
-    private final FailureClassifier classifier = new DatabaseFailureClassifier();
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
     private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
     private InboxPurge forgettable;
@@ -79,6 +78,10 @@ abstract class AbstractInboxIT {
     /** Whether a listener may see this failure, and have its message again, when others write the same message. */
     boolean isToBeExpected(DataAccessException failure) {
         return false;
+    }
+
+    private boolean isOutage(List<DeliveredMessage> messages, Throwable failure) {
+        return new DatabaseFailureClassifier().classify(failure) == FailureKind.OUTAGE;
     }
 
     @BeforeAll
@@ -108,8 +111,7 @@ abstract class AbstractInboxIT {
                 this.database,
                 this.store,
                 new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
-                this.classifier,
-                (message, failure) -> false,
+                this::isOutage,
                 observer);
         ListenerInboxes listeners = new ListenerInboxes(
                 this.store,
@@ -117,8 +119,7 @@ abstract class AbstractInboxIT {
                 tables,
                 new InboxSettings(false, 100_000, List.of()),
                 new DeserializerInstrumentation(),
-                this.classifier,
-                (message, failure) -> false,
+                this::isOutage,
                 observer,
                 () -> {});
         this.inbox = new Inbox(this.store, this.dialect, tables, listeners, () -> null, null, observer);
@@ -523,10 +524,9 @@ abstract class AbstractInboxIT {
                 this.database,
                 this.store,
                 new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of()), false),
-                failure -> {
+                (messages, failure) -> {
                     throw new IllegalStateException("cannot tell");
                 },
-                (message, outage) -> false,
                 new CompositeInboxObserver(List.of()));
         misjudging.failed(List.of(message("1")), new IllegalArgumentException("x"));
         assertThat(this.reader.find(id("1"))).isNull();

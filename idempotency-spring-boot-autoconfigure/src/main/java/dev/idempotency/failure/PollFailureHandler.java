@@ -35,9 +35,9 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Handles what fails while a consumer polls, where no record is delivered: above all one that cannot be read, if its
  * deserializers are not stood before. It is given to the error handler as if it had been delivered, and passed over if
- * that one has taken it.
+ * that one has handled it.
  */
-final class PollFailures {
+final class PollFailureHandler {
 
     private static final String SPRING_KAFKA = "org.springframework.kafka.";
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
@@ -59,13 +59,13 @@ final class PollFailures {
     private final ContainerSuspension suspension;
     private final ThreadLocal<@Nullable Long> last = new ThreadLocal<>();
 
-    PollFailures(CommonErrorHandler handler, ContainerSuspension suspension) {
+    PollFailureHandler(CommonErrorHandler handler, ContainerSuspension suspension) {
         this.handler = handler;
         this.suspension = suspension;
     }
 
-    /** Whether an error handler sees to such failures itself, which Spring Kafka's own do not. */
-    static boolean areSeenToBy(@Nullable CommonErrorHandler handler) {
+    /** Whether an error handler handles such failures itself, which Spring Kafka's own do not. */
+    static boolean areHandledBy(@Nullable CommonErrorHandler handler) {
         if (handler == null) {
             return false;
         }
@@ -80,18 +80,18 @@ final class PollFailures {
     }
 
     /** Whether a record could not be read because somebody else did not answer. */
-    static boolean isOfAnother(@Nullable Throwable failure) {
-        return Causes.of(failure).stream()
-                .anyMatch(cause -> NO_ANSWER.stream().anyMatch(type -> type.isInstance(cause)));
+    static boolean isOfUnavailableService(@Nullable Throwable failure) {
+        Causes causes = Causes.of(failure);
+        return NO_ANSWER.stream().anyMatch(type -> causes.find(type) != null);
     }
 
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
         boolean readable = !(thrown instanceof RecordDeserializationException unreadable)
                 || unreadable.headers() == null
-                || areSeenToBy(this.handler);
+                || areHandledBy(this.handler);
         try {
             if (readable) {
-                slowDown();
+                throttle();
                 this.handler.handleOtherException(thrown, consumer, container, batchListener);
             } else {
                 handle((RecordDeserializationException) thrown, consumer, container);
@@ -104,24 +104,27 @@ final class PollFailures {
     private void handle(
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         ConsumerRecord<?, ?> record = recordOf(unreadable);
-        if (isOfAnother(unreadable) || !this.suspension.isMessagesFault(unreadable, record)) {
-            this.suspension.suspend(unreadable, record, 1, container);
+        if (isOfUnavailableService(unreadable)) {
+            this.suspension.suspend(unreadable, record, container);
             return;
         }
-        boolean taken = false;
+        if (this.suspension.trySuspend(unreadable, record, false, container)) {
+            return;
+        }
+        boolean handled = false;
         try {
-            taken = isTaken(unreadable, record, consumer, container);
+            handled = isHandled(unreadable, record, consumer, container);
         } finally {
-            if (!taken) {
-                slowDown();
+            if (!handled) {
+                throttle();
             }
         }
-        if (taken && consumer.assignment().contains(unreadable.topicPartition())) {
-            pass(unreadable, consumer, container);
+        if (handled && consumer.assignment().contains(unreadable.topicPartition())) {
+            skip(unreadable, consumer, container);
         }
     }
 
-    private boolean isTaken(
+    private boolean isHandled(
             RecordDeserializationException unreadable,
             ConsumerRecord<?, ?> record,
             Consumer<?, ?> consumer,
@@ -141,7 +144,7 @@ final class PollFailures {
     }
 
     /** Commits only where all that was delivered before the record has been committed. */
-    private static void pass(
+    private static void skip(
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         long next = unreadable.offset() + 1;
         consumer.seek(unreadable.topicPartition(), next);
@@ -175,7 +178,7 @@ final class PollFailures {
     }
 
     /** One failure costs nothing; one after the other must not become a loop that does nothing else. */
-    private void slowDown() {
+    private void throttle() {
         Long before = this.last.get();
         if (before == null || System.nanoTime() - before > SOON_NANOS) {
             return;

@@ -1,0 +1,84 @@
+package dev.idempotency.failure;
+
+import dev.idempotency.IdempotencyException;
+import dev.idempotency.NoKeysYetException;
+import dev.idempotency.TopicUnknownException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Classifies the failures of all listeners: what this library itself has thrown by what that is, all else by asking the
+ * application's classifier.
+ *
+ * <p>It answers by itself where that one fails: it is asked while records are neither done nor to be delivered again, so
+ * that what it throws would lose them.
+ */
+final class DelegatingFailureClassifier implements FailureClassifier {
+
+    private static final Logger logger = LoggerFactory.getLogger(DelegatingFailureClassifier.class);
+
+    /** What the library throws is not deep among the causes. */
+    private static final int OWN_DEPTH = 5;
+
+    private final String name;
+    private final FailureClassifier delegate;
+    private final FailureClassifier database = new DatabaseFailureClassifier();
+
+    /**
+     * Guards the application's classifier.
+     *
+     * @param name the name of its bean
+     */
+    DelegatingFailureClassifier(String name, FailureClassifier delegate) {
+        this.name = name;
+        this.delegate = delegate;
+    }
+
+    @Override
+    public FailureKind classify(Throwable failure) {
+        if (findOwnReason(failure) != null) {
+            return FailureKind.OUTAGE;
+        }
+        // Whatever the application's classifier knows of other failures: one of the store is not the message's.
+        FailureKind kind = DatabaseFailureClassifier.isOfStore(failure) ? null : ask(failure);
+        if (kind != null) {
+            return kind;
+        }
+        try {
+            return this.database.classify(failure);
+        } catch (RuntimeException | StackOverflowError ex) {
+            return FailureKind.MESSAGE;
+        }
+    }
+
+    /** What this library waits for by throwing it itself, or {@code null} if the failure is another one. */
+    static @Nullable IdempotencyException findOwnReason(Throwable failure) {
+        Causes near = Causes.of(failure, OWN_DEPTH);
+        NoKeysYetException noKeysYet = near.find(NoKeysYetException.class);
+        return (noKeysYet != null) ? noKeysYet : near.find(TopicUnknownException.class);
+    }
+
+    private @Nullable FailureKind ask(Throwable failure) {
+        try {
+            FailureKind kind = this.delegate.classify(failure);
+            if (kind == null) {
+                logger.error(
+                        "FailureClassifier '{}' ({}) returned null for a {}: the failure is judged as without it. Let it return a FailureKind.",
+                        this.name,
+                        this.delegate.getClass().getName(),
+                        failure.getClass().getName());
+            }
+            return kind;
+        } catch (RuntimeException | Error ex) {
+            FatalErrors.rethrow(ex);
+            logger.error(
+                    "FailureClassifier '{}' ({}) failed at a {}: the failure is judged as without it. Mend the classifier.",
+                    this.name,
+                    this.delegate.getClass().getName(),
+                    failure.getClass().getName(),
+                    ex);
+            return null;
+        }
+    }
+}
