@@ -6,7 +6,7 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.inbox.Replays;
+import dev.idempotency.inbox.ReplayResult;
 import java.time.OffsetDateTime;
 import java.util.Objects;
 import java.util.Set;
@@ -119,7 +119,7 @@ public final class IdempotencyInboxEndpoint {
         if (!isKnown(consumer)) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
-        Replays replays = this.inbox.replayFailed(consumer);
+        ReplayResult replays = this.inbox.replayFailed(consumer);
         return new WebEndpointResponse<>(
                 new ReplayReport(replays.sent(), replays.refused(), replays.withoutPayload(), null));
     }

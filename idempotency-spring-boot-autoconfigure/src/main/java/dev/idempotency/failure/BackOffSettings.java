@@ -39,7 +39,7 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
     }
 
     /** The same for Spring Kafka, ending after so many attempts. */
-    ExponentialBackOff endingAfter(int attempts) {
+    ExponentialBackOff toBackOff(int attempts) {
         ExponentialBackOff backOff = new ExponentialBackOff(this.initialInterval.toMillis(), this.multiplier);
         backOff.setMaxInterval(this.maxInterval.toMillis());
         backOff.setJitter(this.initialInterval.toMillis() / JITTER_DIVISOR);

@@ -68,7 +68,7 @@ final class ConsumerPauses implements AutoCloseable {
                         if (!isAssigned(consumer, partition)) {
                             whenLost.run();
                         }
-                        seeThatItResumes(pause);
+                        ensureResumed(pause);
                     }
                 },
                 duration);
@@ -100,7 +100,7 @@ final class ConsumerPauses implements AutoCloseable {
     }
 
     /** A consumer that was about to poll has not been woken up, and would notice only after its poll. */
-    private void seeThatItResumes(Pause pause) {
+    private void ensureResumed(Pause pause) {
         MessageListenerContainer consumer = pause.consumer;
         schedule(
                 () -> {
@@ -110,7 +110,7 @@ final class ConsumerPauses implements AutoCloseable {
                             .toList();
                     if (!late.isEmpty() && consumer.isRunning() && !consumer.isPauseRequested()) {
                         late.forEach(consumer::resumePartition);
-                        seeThatItResumes(pause);
+                        ensureResumed(pause);
                     }
                 },
                 LOOK_AGAIN_AFTER);

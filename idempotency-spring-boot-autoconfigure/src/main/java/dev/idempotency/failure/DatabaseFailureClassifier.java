@@ -20,7 +20,7 @@ import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.TransactionUsageException;
 
 /**
- * Knows the failures of databases, wherever they are among the causes and the suppressed exceptions: a listener may have
+ * Recognises the failures of databases, wherever they are among the causes and the suppressed exceptions: a listener may have
  * wrapped one, and a rollback that failed tells of the connection that was lost.
  *
  * <p>SQL states decide where there are any. Whatever fails a statement of the library's own ({@link
@@ -35,7 +35,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     public FailureKind classify(Throwable failure) {
         boolean own = false;
         FailureKind worst = FailureKind.MESSAGE;
-        for (Throwable next : allIn(failure)) {
+        for (Throwable next : collectAll(failure)) {
             FailureKind kind = kindOf(next);
             if (kind == FailureKind.OUTAGE) {
                 return kind;
@@ -50,7 +50,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
 
     /** Whether a statement of the library's own has failed. */
     static boolean isOfStore(Throwable failure) {
-        return allIn(failure).stream().anyMatch(StoreFailedException.class::isInstance);
+        return collectAll(failure).stream().anyMatch(StoreFailedException.class::isInstance);
     }
 
     /**
@@ -59,7 +59,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
      */
     static boolean canBeOfOneMessage(Throwable failure) {
         boolean found = false;
-        for (Throwable next : allIn(failure)) {
+        for (Throwable next : collectAll(failure)) {
             if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isOfServer(sql))) {
                 return false;
             }
@@ -69,7 +69,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /** The failure and all that it was caused by, each once: some cause each other, and some chains have no end. */
-    private static Collection<Throwable> allIn(Throwable failure) {
+    private static Collection<Throwable> collectAll(Throwable failure) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Throwable> all = new ArrayDeque<>();
         Deque<Throwable> open = new ArrayDeque<>();
@@ -130,7 +130,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     private static boolean isErrorInProgram(Throwable throwable) {
-        Collection<Throwable> all = allIn(throwable);
+        Collection<Throwable> all = collectAll(throwable);
         return all.stream().noneMatch(SQLException.class::isInstance)
                 && all.stream()
                         .anyMatch(cause -> cause instanceof TransactionUsageException
@@ -143,7 +143,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     private static boolean hasSqlState(Throwable throwable) {
-        return allIn(throwable).stream()
+        return collectAll(throwable).stream()
                 .anyMatch(cause -> cause instanceof SQLException sql && sql.getSQLState() != null);
     }
 }

@@ -56,8 +56,8 @@ final class DeadLetterProducer implements AutoCloseable {
         return this.valueSerializer;
     }
 
-    /** The same partition of another topic, or any where there is no such one. */
-    TopicPartition destination(String topic, int partition) {
+    /** The partition with the same number of another topic, or any partition if it has none with that number. */
+    TopicPartition resolveDestination(String topic, int partition) {
         boolean exists = template().partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
         return new TopicPartition(topic, exists ? partition : ANY);
     }
@@ -85,15 +85,15 @@ final class DeadLetterProducer implements AutoCloseable {
         return this.producer.template();
     }
 
-    byte @Nullable [] key(String topic, Headers headers, @Nullable Object key) {
-        return bytes(this::keySerializer, topic, headers, key);
+    byte @Nullable [] serializeKey(String topic, Headers headers, @Nullable Object key) {
+        return serialize(this::keySerializer, topic, headers, key);
     }
 
-    byte @Nullable [] value(String topic, Headers headers, @Nullable Object value) {
-        return bytes(this::valueSerializer, topic, headers, value);
+    byte @Nullable [] serializeValue(String topic, Headers headers, @Nullable Object value) {
+        return serialize(this::valueSerializer, topic, headers, value);
     }
 
-    private static byte @Nullable [] bytes(
+    private static byte @Nullable [] serialize(
             Supplier<Serializer<Object>> serializer, String topic, Headers headers, @Nullable Object data) {
         if (data == null) {
             return null;

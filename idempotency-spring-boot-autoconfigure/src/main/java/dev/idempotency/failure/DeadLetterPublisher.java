@@ -72,7 +72,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             ConsumerObserver observer) {
         super(
                 producer.template(),
-                (record, exception) -> producer.destination(record.topic() + suffix, record.partition()));
+                (record, exception) -> producer.resolveDestination(record.topic() + suffix, record.partition()));
         this.consumer = consumer;
         this.suffix = suffix;
         this.producer = producer;
@@ -104,7 +104,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         this.observer.deadLettered(coordinates);
     }
 
-    /** Publishes a dead letter; what makes it too large must not be the tale of its failure. */
+    /** Publishes a dead letter; if it is too large, once more with its failure described briefly. */
     private void publish(ConsumerRecord<?, ?> record, Exception exception) {
         // Without the consumer, whose brokers may be others than those that the partition is looked for at.
         try {
@@ -187,8 +187,8 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             byte @Nullable [] value) {
         String topic = destination.topic();
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
-        byte[] keyBytes = (key != null) ? key : this.producer.key(topic, headers, record.key());
-        byte[] valueBytes = (value != null) ? value : this.producer.value(topic, headers, record.value());
+        byte[] keyBytes = (key != null) ? key : this.producer.serializeKey(topic, headers, record.key());
+        byte[] valueBytes = (value != null) ? value : this.producer.serializeValue(topic, headers, record.value());
         if (this.brief.get() || size(keyBytes) + size(valueBytes) + size(headers) > LARGE) {
             abridge(headers);
         }

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One consumer's waiting for the database: which of its threads wait, since when, and how long until they try again.
  *
- * <p>It is told once when it begins and once when it is over, however many threads and attempts there are. Contention is
- * told of only when it lasts.
+ * <p>Its begin and its end are logged and observed once each, however many threads and attempts there are. Contention is
+ * an outage only when it lasts.
  */
 final class Outage {
 
@@ -75,7 +75,7 @@ final class Outage {
     /** The kind of a record's failure: the message's own also if it looks like an outage and is none. */
     FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
         FailureKind kind = classify(failure);
-        boolean messagesOwn = kind == FailureKind.OUTAGE && this.suspects.isToBlame(failure, record);
+        boolean messagesOwn = kind == FailureKind.OUTAGE && this.suspects.recordFailure(failure, record);
         return messagesOwn ? FailureKind.MESSAGE : kind;
     }
 

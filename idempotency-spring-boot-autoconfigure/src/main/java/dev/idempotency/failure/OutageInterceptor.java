@@ -22,7 +22,7 @@ final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInt
         this.outage = outage;
     }
 
-    /** Stands beside the container's own interceptor, if it has one. */
+    /** Adds an interceptor to the container's own, if it has one. */
     static <K, V> void install(AbstractMessageListenerContainer<K, V> container, Outage outage) {
         OutageInterceptor<K, V> ours = new OutageInterceptor<>(outage);
         if (container.getContainerProperties().getMessageListener() instanceof BatchMessageListener) {

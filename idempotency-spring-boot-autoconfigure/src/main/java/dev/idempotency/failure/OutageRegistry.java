@@ -56,7 +56,7 @@ public final class OutageRegistry implements IdempotencyObserver {
      */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE
-                && !(records.size() == 1 && outageOf(consumer).suspects().wouldBlame(failure, records.get(0)));
+                && !(records.size() == 1 && outageOf(consumer).suspects().isAboutToBlame(failure, records.get(0)));
     }
 
     Outage outageOf(String consumer) {

@@ -11,7 +11,7 @@ import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.ContainerProperties.EOSMode;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
-/** The same as {@link OutageErrorHandler}, for containers with Kafka transactions. */
+/** Does what {@link OutageErrorHandler} does, for containers with Kafka transactions. */
 final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V> {
 
     private final AfterRollbackProcessor<K, V> delegate;

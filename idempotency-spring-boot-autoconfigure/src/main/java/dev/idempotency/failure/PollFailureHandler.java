@@ -34,15 +34,15 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * Handles what fails while a consumer polls, where no record is delivered: above all one that cannot be read, if its
- * deserializers are not stood before. It is given to the error handler as if it had been delivered, and passed over if
- * that one has handled it.
+ * deserializers could not be wrapped. It is given to the error handler as if it had been delivered, and skipped once it
+ * has been handled there.
  */
 final class PollFailureHandler {
 
     private static final String SPRING_KAFKA = "org.springframework.kafka.";
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
     private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
-    private static final Duration BREATH = Duration.ofSeconds(1);
+    private static final Duration THROTTLE = Duration.ofSeconds(1);
 
     /** What a deserializer meets with when the service that it asks, such as a schema registry, does not answer. */
     private static final List<Class<? extends Exception>> NO_ANSWER = List.of(
@@ -184,7 +184,7 @@ final class PollFailureHandler {
             return;
         }
         try {
-            Thread.sleep(BREATH.toMillis());
+            Thread.sleep(THROTTLE.toMillis());
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }

@@ -9,10 +9,10 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * The records that come again after they have failed, one a partition, by consumer thread.
+ * The records that come again after they have failed, one per partition and consumer thread.
  *
  * <p>Containers have an error handler forget all its counts when a batch succeeds, be it one of other partitions. As long
- * as there is a record here, that must not reach the handler: it would never be given up.
+ * as there is a record here, that must not reach the handler: the record would be retried for ever.
  */
 final class RecordsInRetry {
 

@@ -40,7 +40,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             ThreadLocal<@Nullable Duration> requested) {
         super(
                 pausingIfItFails(recoverer, requested, settings.retries().maxInterval()),
-                settings.retries().endingAfter(settings.maxAttempts()),
+                settings.retries().toBackOff(settings.maxAttempts()),
                 requestingPauses(requested));
         this.pauses = pauses;
         this.requested = requested;

@@ -34,8 +34,8 @@ final class SuspectRecords {
         this.storeTakesWrites = storeTakesWrites;
     }
 
-    /** A record has failed, as if by an outage; says whether it is to blame itself. */
-    boolean isToBlame(Exception failure, ConsumerRecord<?, ?> record) {
+    /** Counts a record's failure that looks like an outage; returns whether it is found to be the message's own. */
+    boolean recordFailure(Exception failure, ConsumerRecord<?, ?> record) {
         boolean before = isBlamed(record);
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
         boolean blamed = failures > this.patience;
@@ -52,8 +52,8 @@ final class SuspectRecords {
         return blamed;
     }
 
-    /** Whether the next failure of a record, if it is this one, will be its own; the same for one of a batch taken apart. */
-    boolean wouldBlame(Throwable failure, ConsumerRecord<?, ?> record) {
+    /** Whether this failure of a record will be found to be its own when it is counted, or when its batch is taken apart. */
+    boolean isAboutToBlame(Throwable failure, ConsumerRecord<?, ?> record) {
         return (failuresOf(record) >= this.patience || BatchSeparation.isRequested()) && isOfOneMessage(failure);
     }
 

@@ -142,7 +142,7 @@ public final class Inbox implements DisposableBean {
      *
      * @throws ReplayException if one could not be sent and neither could the next; those before it were
      */
-    public Replays replayFailed(String consumer) {
+    public ReplayResult replayFailed(String consumer) {
         Instant now = this.database.callInNewTransaction(InboxTable::now);
         long sent = 0;
         long refused = 0;
@@ -164,7 +164,7 @@ public final class Inbox implements DisposableBean {
             }
             next = nextFailed(consumer, now);
         }
-        return new Replays(sent, refused, this.database.reader().notReplayable(consumer));
+        return new ReplayResult(sent, refused, this.database.reader().notReplayable(consumer));
     }
 
     private List<MessageId> nextFailed(String consumer, Instant upTo) {

@@ -32,11 +32,11 @@ class BackOffSettingsTests {
 
     @Test
     void attemptsAreCountedWithTheFirst() {
-        BackOffExecution retries = this.settings.endingAfter(3).start();
+        BackOffExecution retries = this.settings.toBackOff(3).start();
         assertThat(retries.nextBackOff()).isBetween(300L, 500L);
         assertThat(retries.nextBackOff()).isBetween(600L, 1000L);
         assertThat(retries.nextBackOff()).isEqualTo(BackOffExecution.STOP);
-        assertThat(this.settings.endingAfter(1).start().nextBackOff()).isEqualTo(BackOffExecution.STOP);
+        assertThat(this.settings.toBackOff(1).start().nextBackOff()).isEqualTo(BackOffExecution.STOP);
     }
 
     @Test

@@ -21,7 +21,7 @@ class SuspectRecordsTests {
     private boolean isToBlameAfter(int failures, Exception failure) {
         boolean blamed = false;
         for (int i = 0; i < failures; i++) {
-            blamed = this.suspects.isToBlame(failure, this.record);
+            blamed = this.suspects.recordFailure(failure, this.record);
         }
         return blamed;
     }

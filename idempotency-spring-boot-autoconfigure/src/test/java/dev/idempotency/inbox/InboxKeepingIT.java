@@ -142,7 +142,7 @@ class InboxKeepingIT {
                 .isThrownBy(() -> this.app.inbox().replay(new MessageId("large", "1")))
                 .withMessageContaining("payload was not kept (too large)")
                 .withMessageContaining("idempotency.inbox.max-payload");
-        assertThat(this.app.inbox().replayFailed("large")).isEqualTo(new Replays(0, 0, 1));
+        assertThat(this.app.inbox().replayFailed("large")).isEqualTo(new ReplayResult(0, 0, 1));
     }
 
     @Test

@@ -182,7 +182,7 @@ class InboxReplayIT extends SharedApplicationTest {
         insert("gone", "topic", InboxStatus.FAILED, topic("gone"), 0, payload);
         insert("gone", "here", InboxStatus.FAILED, topic("others"), 0, payload);
         insert("gone", "there", InboxStatus.FAILED, topic("left"), 0, payload);
-        assertThat(this.app.bean(Inbox.class).replayFailed("gone")).isEqualTo(new Replays(2, 2, 0));
+        assertThat(this.app.bean(Inbox.class).replayFailed("gone")).isEqualTo(new ReplayResult(2, 2, 0));
         assertThat(TopicContents.values(topic("left"))).containsExactly("x");
         assertThat(entry("gone", "partition").status()).isEqualTo(InboxStatus.FAILED);
         assertThat(entry("gone", "partition").lastError()).contains("no longer a partition 7 of topic");

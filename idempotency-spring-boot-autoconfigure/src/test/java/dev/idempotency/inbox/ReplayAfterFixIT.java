@@ -81,14 +81,14 @@ class ReplayAfterFixIT {
         this.app.send("many", "good", "many good");
         this.app.awaitCaughtUp("many");
         assertThat(this.app.entries("many", InboxStatus.FAILED)).hasSize(5);
-        assertThat(this.inbox.replayFailed("many")).isEqualTo(new Replays(5, 0, 0));
-        assertThat(this.inbox.replayFailed("many")).isEqualTo(new Replays(0, 0, 0));
+        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(5, 0, 0));
+        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(0, 0, 0));
         this.app.awaitCaughtUp("many");
         assertThat(this.app.effects("many "))
                 .containsExactlyInAnyOrder("many 0", "many 1", "many 2", "many 3", "many 4", "many good");
         assertThat(TopicContents.values(this.app.topic("many")).subList(6, 11))
                 .containsExactly("many 0", "many 1", "many 2", "many 3", "many 4");
-        assertThat(this.inbox.replayFailed("nobody")).isEqualTo(new Replays(0, 0, 0));
+        assertThat(this.inbox.replayFailed("nobody")).isEqualTo(new ReplayResult(0, 0, 0));
     }
 
     @Test

@@ -1,10 +1,10 @@
 package dev.idempotency.inbox;
 
 /**
- * What became of the replay of all failed messages of a consumer.
+ * The result of a replay of all failed messages of a consumer.
  *
  * @param sent how many were sent to their topics again
  * @param refused how many the broker or the producer refused, each for reasons of its own, which the inbox shows
  * @param withoutPayload how many could not be, as their payload was not kept
  */
-public record Replays(long sent, long refused, long withoutPayload) {}
+public record ReplayResult(long sent, long refused, long withoutPayload) {}
