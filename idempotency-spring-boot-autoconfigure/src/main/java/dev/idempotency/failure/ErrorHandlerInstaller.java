@@ -5,8 +5,8 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerObserver;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,15 +29,14 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
 
-    private record Installation(AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {}
-
     private final FailureSettings settings;
     private final OutageRegistry outages;
     private final DeserializerInstrumentation receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final @Nullable String applicationName;
     private final ConsumerPauses pauses = new ConsumerPauses();
-    private final List<Installation> installations = new CopyOnWriteArrayList<>();
+    private final Map<AbstractMessageListenerContainer<?, ?>, ContainerSuspension> suspensions =
+            new ConcurrentHashMap<>();
     private @Nullable DeadLetterProducer producer;
     private volatile boolean running;
 
@@ -66,11 +65,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(recoverer(container, consumer, observer), this.settings, this.pauses));
         }
-        Installation installation = new Installation(container, suspension);
-        wrapErrorHandler(installation);
+        wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         OutageInterceptor.install(container, outage);
-        this.installations.add(installation);
+        this.suspensions.put(container, suspension);
     }
 
     /** Makes bytes remembered for dead letters, and what cannot be read delivered to the error handler. */
@@ -104,10 +102,11 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    private static void wrapErrorHandler(Installation installation) {
-        CommonErrorHandler handler = installation.container().getCommonErrorHandler();
+    private static void wrapErrorHandler(
+            AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
+        CommonErrorHandler handler = container.getCommonErrorHandler();
         if (handler != null && !(handler instanceof OutageErrorHandler)) {
-            installation.container().setCommonErrorHandler(new OutageErrorHandler(handler, installation.suspension()));
+            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
         }
     }
 
@@ -167,7 +166,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     @Override
     public void start() {
-        this.installations.forEach(ErrorHandlerInstaller::wrapErrorHandler);
+        this.suspensions.forEach(ErrorHandlerInstaller::wrapErrorHandler);
         this.running = true;
     }
 

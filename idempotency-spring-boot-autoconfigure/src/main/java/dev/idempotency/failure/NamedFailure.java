@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 
 /**
- * A failure of a batch that tells which of its records failed, found as error handlers do: anywhere among the causes.
+ * A failure of a batch that names the record that failed, found as error handlers do: anywhere among the causes.
  *
- * <p>Error handlers commit the offsets of all records before that one. Only who has processed those can tell; what
- * anybody else has named, such as a filter, an interceptor or a cause of the listener's failure, is hidden from them.
+ * <p>Error handlers commit the offsets of all records before that one, so only whoever has processed those may name it.
+ * What anybody else has named, such as a filter, an interceptor or a cause of the listener's failure, is hidden from them.
  */
 public final class NamedFailure {
 
@@ -54,12 +54,12 @@ public final class NamedFailure {
         return hidden;
     }
 
-    /** What tells it, or {@code null}. */
+    /** The exception that names a record, or {@code null} if there is none. */
     public static @Nullable BatchListenerFailedException in(@Nullable Throwable failure) {
         return Causes.of(failure).find(BatchListenerFailedException.class);
     }
 
-    /** The record that failed, or {@code null} if it is not told. */
+    /** The record that is named, or {@code null} if there is none. */
     static @Nullable ConsumerRecord<?, ?> recordOf(Throwable failure) {
         BatchListenerFailedException named = in(failure);
         return (named != null) ? named.getRecord() : null;

@@ -52,7 +52,7 @@ public final class OutageRegistry implements IdempotencyObserver {
      * Whether an attempt that has been rolled back failed for an outage, and not for what is about to be found the
      * message's own failure.
      *
-     * @param records those of the attempt: one among several cannot be told to be the reason
+     * @param records those of the attempt; of several it is not known which is the reason
      */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE

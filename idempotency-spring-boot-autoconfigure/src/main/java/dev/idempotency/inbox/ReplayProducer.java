@@ -62,7 +62,7 @@ final class ReplayProducer implements AutoCloseable {
                         record.topic(), record.partition(), message.key(), message.payload(), headers(message)));
     }
 
-    /** Whether one record was refused, others than which may well be sent: neither is nobody there nor did time run out. */
+    /** Whether this one record was refused, so that others may well be sent: not if nobody answered, or not in time. */
     static boolean isRefusal(Throwable failure) {
         boolean refused = false;
         for (Throwable cause : Causes.of(failure)) {
