@@ -48,30 +48,32 @@ final class ContainerSuspension {
      */
     boolean trySuspend(
             Exception failure, ConsumerRecord<?, ?> record, boolean settled, MessageListenerContainer container) {
-        if (settled) {
-            pauseAfterCommit(failure, record, container);
-            return true;
-        }
-        FailureKind kind = judge(failure, record);
-        if (kind == FailureKind.MESSAGE) {
-            return false;
-        }
-        suspend(kind, failure, record, 1, container);
-        return true;
+        return trySuspend(failure, record, record, 1, settled, container);
     }
 
     /** The same of a batch, which comes again as a whole. */
     boolean trySuspend(
             Exception failure, ConsumerRecords<?, ?> batch, boolean settled, MessageListenerContainer container) {
+        ConsumerRecord<?, ?> failed = failedIn(batch, failure);
+        return trySuspend(failure, failed, first(batch), batch.count(), settled, container);
+    }
+
+    private boolean trySuspend(
+            Exception failure,
+            ConsumerRecord<?, ?> failed,
+            ConsumerRecord<?, ?> first,
+            int messages,
+            boolean settled,
+            MessageListenerContainer container) {
         if (settled) {
-            pauseAfterCommit(failure, first(batch), container);
+            pauseAfterCommit(failure, first, container);
             return true;
         }
-        FailureKind kind = judge(failure, batch);
+        FailureKind kind = judge(failure, failed);
         if (kind == FailureKind.MESSAGE) {
             return false;
         }
-        suspend(kind, failure, batch, container);
+        suspend(kind, failure, first, messages, container);
         return true;
     }
 
@@ -85,6 +87,15 @@ final class ContainerSuspension {
         suspend(kind, failure, first(batch), batch.count(), container);
     }
 
+    /** The kind of the failure of a batch that is being retried or taken apart because it has failed before. */
+    FailureKind judgeRetry(Exception failure, ConsumerRecords<?, ?> batch) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named != null) {
+            this.outage.suspects().inheritFailures(named, first(batch));
+        }
+        return judge(failure, failedIn(batch, failure));
+    }
+
     private FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
         FailureKind kind = this.outage.judge(failure, record);
         if (kind == FailureKind.MESSAGE) {
@@ -94,19 +105,10 @@ final class ContainerSuspension {
         return kind;
     }
 
-    /** The kind of a batch's failure: of the record that is named, or else of its first. */
-    private FailureKind judge(Exception failure, ConsumerRecords<?, ?> batch) {
+    /** The record of a batch that is named, or else its first. */
+    private static ConsumerRecord<?, ?> failedIn(ConsumerRecords<?, ?> batch, Exception failure) {
         ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        return judge(failure, (named != null) ? named : first(batch));
-    }
-
-    /** The same of a batch that is being retried or taken apart because it has failed before. */
-    FailureKind judgeRetry(Exception failure, ConsumerRecords<?, ?> batch) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        if (named != null) {
-            this.outage.suspects().inheritFailures(named, first(batch));
-        }
-        return judge(failure, batch);
+        return (named != null) ? named : first(batch);
     }
 
     /** The consumer thread no longer waits. */

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.kafka.RawRecordProducer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
@@ -25,8 +26,9 @@ final class DeadLetterProducer implements AutoCloseable {
 
     private final ProducerFactory<?, ?> applications;
     private final RawRecordProducer producer;
-    private @Nullable Serializer<Object> keySerializer;
-    private @Nullable Serializer<Object> valueSerializer;
+
+    /** Those that have been needed, by whether they are for keys. */
+    private final Map<Boolean, Serializer<Object>> serializers = new ConcurrentHashMap<>();
 
     DeadLetterProducer(ProducerFactory<?, ?> applications, @Nullable String applicationName) {
         this.applications = applications;
@@ -34,26 +36,8 @@ final class DeadLetterProducer implements AutoCloseable {
                 new RawRecordProducer(applications.getConfigurationProperties(), applicationName, "dead-letters");
     }
 
-    private synchronized Serializer<Object> keySerializer() {
-        if (this.keySerializer == null) {
-            this.keySerializer = serializer(
-                    this.applications.getKeySerializerSupplier(),
-                    this.applications.getConfigurationProperties(),
-                    ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
-                    true);
-        }
-        return this.keySerializer;
-    }
-
-    private synchronized Serializer<Object> valueSerializer() {
-        if (this.valueSerializer == null) {
-            this.valueSerializer = serializer(
-                    this.applications.getValueSerializerSupplier(),
-                    this.applications.getConfigurationProperties(),
-                    ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
-                    false);
-        }
-        return this.valueSerializer;
+    KafkaTemplate<byte[], byte[]> template() {
+        return this.producer.template();
     }
 
     /** The partition with the same number of another topic, or any partition if it has none with that number. */
@@ -62,39 +46,15 @@ final class DeadLetterProducer implements AutoCloseable {
         return new TopicPartition(topic, exists ? partition : ANY);
     }
 
-    @SuppressWarnings("unchecked")
-    private static Serializer<Object> serializer(
-            @Nullable Supplier<? extends @Nullable Serializer<?>> supplier,
-            Map<String, Object> configuration,
-            String property,
-            boolean key) {
-        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
-        if (supplied != null) {
-            return (Serializer<Object>) supplied;
-        }
-        Object configured = configuration.get(property);
-        Class<?> type = (configured instanceof Class<?> named)
-                ? named
-                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
-        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
-        serializer.configure(configuration, key);
-        return serializer;
-    }
-
-    KafkaTemplate<byte[], byte[]> template() {
-        return this.producer.template();
-    }
-
     byte @Nullable [] serializeKey(String topic, Headers headers, @Nullable Object key) {
-        return serialize(this::keySerializer, topic, headers, key);
+        return serialize(true, topic, headers, key);
     }
 
     byte @Nullable [] serializeValue(String topic, Headers headers, @Nullable Object value) {
-        return serialize(this::valueSerializer, topic, headers, value);
+        return serialize(false, topic, headers, value);
     }
 
-    private static byte @Nullable [] serialize(
-            Supplier<Serializer<Object>> serializer, String topic, Headers headers, @Nullable Object data) {
+    private byte @Nullable [] serialize(boolean key, String topic, Headers headers, @Nullable Object data) {
         if (data == null) {
             return null;
         }
@@ -107,17 +67,31 @@ final class DeadLetterProducer implements AutoCloseable {
         if (data instanceof String text) {
             return text.getBytes(StandardCharsets.UTF_8);
         }
-        return serializer.get().serialize(topic, headers, data);
+        return this.serializers.computeIfAbsent(key, this::createSerializer).serialize(topic, headers, data);
+    }
+
+    @SuppressWarnings("unchecked") // Whether it takes what it is given shows when it does.
+    private Serializer<Object> createSerializer(boolean key) {
+        Supplier<? extends @Nullable Serializer<?>> supplier =
+                key ? this.applications.getKeySerializerSupplier() : this.applications.getValueSerializerSupplier();
+        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
+        if (supplied != null) {
+            return (Serializer<Object>) supplied;
+        }
+        Map<String, Object> configuration = this.applications.getConfigurationProperties();
+        Object configured = configuration.get(
+                key ? ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG : ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
+        Class<?> type = (configured instanceof Class<?> named)
+                ? named
+                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
+        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
+        serializer.configure(configuration, key);
+        return serializer;
     }
 
     @Override
-    public synchronized void close() {
+    public void close() {
         this.producer.close();
-        if (this.keySerializer != null) {
-            this.keySerializer.close();
-        }
-        if (this.valueSerializer != null) {
-            this.valueSerializer.close();
-        }
+        this.serializers.values().forEach(Serializer::close);
     }
 }

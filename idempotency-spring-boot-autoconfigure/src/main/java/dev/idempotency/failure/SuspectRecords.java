@@ -61,14 +61,14 @@ final class SuspectRecords {
         return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
     }
 
-    /** Adds the failures of a batch, counted at its first record, to those of the record that was found to have failed. */
+    /** Lets the record of a batch that was found to fail inherit what was counted at the first of that batch. */
     void inheritFailures(ConsumerRecord<?, ?> culprit, ConsumerRecord<?, ?> firstOfBatch) {
         int failures = Math.max(failuresOf(culprit), failuresOf(firstOfBatch));
         this.byPartition.put(partitionOf(culprit), new Suspect(culprit.offset(), failures, isBlamed(culprit)));
     }
 
     /** Whether a record has been found to be to blame itself for what it fails with. */
-    boolean isBlamed(ConsumerRecord<?, ?> record) {
+    private boolean isBlamed(ConsumerRecord<?, ?> record) {
         Suspect suspect = suspect(record);
         return suspect != null && suspect.blamed();
     }
