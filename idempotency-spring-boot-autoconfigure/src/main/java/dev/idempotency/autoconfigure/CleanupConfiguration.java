@@ -2,7 +2,6 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
-import dev.idempotency.database.Tables;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
@@ -36,15 +35,11 @@ final class CleanupConfiguration {
 
     @Bean
     ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
-            JdbcProcessedMessageStore store,
-            Dialect dialect,
-            ConsumerRetentions retentions,
-            IdempotencyProperties properties,
-            CleanupProperties cleanup) {
-        ProcessedMessagePurge messages = new ProcessedMessagePurge(
-                store.dataSource(), dialect, new Tables(properties.schema().name()));
+            JdbcProcessedMessageStore store, ConsumerRetentions retentions, CleanupProperties cleanup) {
         return new ProcessedMessageCleanup(
-                messages, retentions, cleanup.orphansAfter().duration());
+                new ProcessedMessagePurge(store.database()),
+                retentions,
+                cleanup.orphansAfter().duration());
     }
 
     @Bean

@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.database.LongestRetention;
+import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.retention.CleanupLimits;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -35,7 +35,7 @@ public record CleanupProperties(
         }
         Duration idle = orphansAfter.duration();
         if (idle != null) {
-            LongestRetention.require("idempotency.cleanup.orphans-after", idle);
+            RetentionLimit.require("idempotency.cleanup.orphans-after", idle);
         }
         if (idle != null && idle.compareTo(SHORTEST_ORPHANS_AFTER) < 0) {
             throw new IllegalArgumentException(("idempotency.cleanup.orphans-after must be at least %s, but is %s: the"

@@ -5,7 +5,7 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.ErrorHandlerInstaller;
-import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
@@ -81,7 +81,7 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
-            ObjectProvider<ListenerInboxes> inboxes,
+            ObjectProvider<InboxRecorderFactory> inboxes,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
                 store,

@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.database.LongestRetention;
+import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.OnMissingKey;
 import java.time.Duration;
@@ -27,7 +27,7 @@ public record IdempotencyProperties(
         @DefaultValue Schema schema) {
 
     public IdempotencyProperties {
-        LongestRetention.require("idempotency.retention", retention);
+        RetentionLimit.require("idempotency.retention", retention);
     }
 
     /**

@@ -2,8 +2,8 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
-import dev.idempotency.database.Tables;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import javax.sql.DataSource;
@@ -31,34 +31,26 @@ public final class IdempotencyStoreAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     Dialect idempotencyDialect(DataSource dataSource) {
-        return DialectResolver.of(dataSource);
+        return DialectResolver.resolve(dataSource);
+    }
+
+    @Bean
+    IdempotencyDatabase idempotencyDatabase(DataSource dataSource, Dialect dialect, IdempotencyProperties properties) {
+        return new IdempotencyDatabase(dataSource, dialect, properties.schema().name());
     }
 
     @Bean
     Schema idempotencySchema(
-            DataSource dataSource,
-            Dialect dialect,
-            IdempotencyProperties properties,
-            ObjectProvider<ApplicationFlyway> flyway) {
-        return new Schema(
-                dataSource,
-                dialect,
-                new Tables(properties.schema().name()),
-                properties.schema().mode(),
-                () -> {
-                    ApplicationFlyway applications = flyway.getIfAvailable();
-                    return (applications != null) ? applications.dataSource() : null;
-                });
+            IdempotencyDatabase database, IdempotencyProperties properties, ObjectProvider<ApplicationFlyway> flyway) {
+        return new Schema(database, properties.schema().mode(), () -> {
+            ApplicationFlyway applications = flyway.getIfAvailable();
+            return (applications != null) ? applications.dataSource() : null;
+        });
     }
 
     @Bean
-    JdbcProcessedMessageStore processedMessageStore(
-            DataSource dataSource, Dialect dialect, IdempotencyProperties properties) {
-        return new JdbcProcessedMessageStore(
-                dataSource,
-                dialect,
-                new Tables(properties.schema().name()),
-                properties.claim().timeout());
+    JdbcProcessedMessageStore processedMessageStore(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcProcessedMessageStore(database, properties.claim().timeout());
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -2,14 +2,13 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
-import dev.idempotency.database.Tables;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.CompositeInboxObserver;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
-import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
@@ -29,19 +28,15 @@ import org.springframework.kafka.core.ProducerFactory;
 final class InboxConfiguration {
 
     @Bean
-    ListenerInboxes idempotencyListenerInboxes(
+    InboxRecorderFactory idempotencyInboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            Dialect dialect,
-            IdempotencyProperties properties,
             InboxProperties inbox,
             DeserializerInstrumentation deserializers,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
-        return new ListenerInboxes(
+        return new InboxRecorderFactory(
                 store,
-                dialect,
-                tables(properties),
                 inbox.settings(),
                 deserializers,
                 (messages, failure) -> outages.isOutage(
@@ -55,16 +50,12 @@ final class InboxConfiguration {
     @Bean
     Inbox idempotencyInbox(
             JdbcProcessedMessageStore store,
-            Dialect dialect,
-            IdempotencyProperties properties,
-            ListenerInboxes listeners,
+            InboxRecorderFactory listeners,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<InboxObserver> observers,
             Environment environment) {
         return new Inbox(
                 store,
-                dialect,
-                tables(properties),
                 listeners,
                 producerFactory::getIfUnique,
                 environment.getProperty("spring.application.name"),
@@ -74,21 +65,15 @@ final class InboxConfiguration {
     @Bean
     InboxCleanup idempotencyInboxCleanup(
             JdbcProcessedMessageStore store,
-            Dialect dialect,
             ConsumerRetentions consumers,
-            IdempotencyProperties properties,
             CleanupProperties cleanup,
             InboxProperties inbox) {
         return new InboxCleanup(
-                new InboxPurge(store.dataSource(), dialect, tables(properties)),
+                new InboxPurge(store.database()),
                 consumers,
                 cleanup.orphansAfter().duration(),
                 inbox.retention().processed(),
                 inbox.retention().failed());
-    }
-
-    private static Tables tables(IdempotencyProperties properties) {
-        return new Tables(properties.schema().name());
     }
 
     private static InboxObserver observer(ObjectProvider<InboxObserver> observers) {

@@ -1,6 +1,6 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.database.LongestRetention;
+import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxSettings;
 import java.time.Duration;
 import java.util.List;
@@ -57,7 +57,7 @@ public record InboxProperties(
         }
 
         private static void check(String name, Duration retention) {
-            LongestRetention.require("idempotency.inbox.retention." + name, retention);
+            RetentionLimit.require("idempotency.inbox.retention." + name, retention);
             if (retention.compareTo(SHORTEST_RETENTION) < 0) {
                 throw new IllegalArgumentException("idempotency.inbox.retention.%s must be at least %s, but is %s"
                         .formatted(name, SHORTEST_RETENTION, retention));

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one database claims messages, and forgets them.
+ * How one database claims messages, and purges them.
  *
  * <p>Define a bean of this type to use a database that is not known here.
  */
@@ -50,29 +50,42 @@ public interface Dialect {
      * before the pause instead. Up to {@link PurgeRequest#PAUSES} pauses in a row are passed over in this way, so that a
      * consumer whose messages are always that far apart does not keep them for ever.
      */
-    PurgeStatement forgetExpiredIn(String table);
+    PurgeStatement purgeExpiredIn(String table);
 
     /**
      * The statement that deletes messages of a consumer whose last one was processed longer than the request's age ago,
      * and nothing of one that has processed any since.
      */
-    PurgeStatement forgetAbandonedIn(String table);
+    PurgeStatement purgeAbandonedIn(String table);
+
+    /** A table as it is named in SQL, in the schema with a name or, for {@code null}, in the one connections begin in. */
+    default String qualify(String table, @Nullable String schema) {
+        return (schema != null) ? identifierQuote() + schema + identifierQuote() + "." + table : table;
+    }
 
     /**
-     * The query for an estimate of the rows in the table of processed messages that reads none of them; {@code null} if
-     * there is none.
+     * The query for an estimate of the rows in a table that reads none of them.
+     *
+     * @param table the table's name alone
+     * @param schema its schema's name, or {@code null} for the one that connections begin in
+     * @return {@code null} if there is no such query
      */
-    default @Nullable String rowEstimateOf(Tables tables) {
+    default @Nullable String rowEstimateOf(String table, @Nullable String schema) {
         return null;
     }
 
     /**
-     * The statement that puts a message that has been processed into the inbox table, or completes it there.
+     * The statement that puts a message that has been processed into the inbox table, or completes it there, in one round
+     * trip.
      *
      * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
      * and why the payload is omitted. Only the first two count for a message that is there already.
+     *
+     * @return {@code null} if there is no such statement: then the inbox is written with plain updates and inserts
      */
-    String inboxCompletionIn(String table);
+    default @Nullable String inboxCompletionIn(String table) {
+        return null;
+    }
 
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {

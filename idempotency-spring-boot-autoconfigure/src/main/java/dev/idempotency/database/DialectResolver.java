@@ -12,7 +12,7 @@ public final class DialectResolver {
     private DialectResolver() {}
 
     /** The dialect of the database behind the data source, by the name its product gives itself. */
-    public static Dialect of(DataSource dataSource) {
+    public static Dialect resolve(DataSource dataSource) {
         String product = productName(dataSource);
         return switch (product) {
             case "PostgreSQL" -> new PostgresDialect();

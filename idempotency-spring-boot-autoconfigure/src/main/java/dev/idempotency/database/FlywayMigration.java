@@ -10,7 +10,6 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.BadSqlGrammarException;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -19,24 +18,20 @@ import org.springframework.util.ClassUtils;
  */
 final class FlywayMigration {
 
-    private final DataSource dataSource;
-    private final Dialect dialect;
-    private final Tables tables;
+    private final IdempotencyDatabase database;
     private final MigrationHistory history;
 
-    FlywayMigration(DataSource dataSource, Dialect dialect, Tables tables) {
-        this.dataSource = dataSource;
-        this.dialect = dialect;
-        this.tables = tables;
-        this.history = new MigrationHistory(dataSource, dialect, tables);
+    FlywayMigration(IdempotencyDatabase database) {
+        this.database = database;
+        this.history = new MigrationHistory(database);
     }
 
     void run() {
         if (ClassUtils.isPresent(
                 "com.zaxxer.hikari.HikariDataSource", getClass().getClassLoader())) {
-            PoolOfOne.giveRoom(this.dataSource, this::runWith);
+            PoolOfOne.giveRoom(this.database.dataSource(), this::runWith);
         } else {
-            runWith(this.dataSource);
+            runWith(this.database.dataSource());
         }
     }
 
@@ -56,7 +51,7 @@ final class FlywayMigration {
     private void migrate(DataSource connections) {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(connections)
-                .locations("classpath:" + SchemaScript.location(this.dialect))
+                .locations("classpath:" + SchemaScript.location(this.database.dialect()))
                 .sqlMigrationPrefix(SchemaScript.PREFIX)
                 .failOnMissingLocations(true)
                 .table(MigrationHistory.TABLE)
@@ -66,8 +61,9 @@ final class FlywayMigration {
                 // The schema is the application's and full of its tables; that is no reason to hesitate.
                 .baselineOnMigrate(true)
                 .baselineVersion(Integer.toString(versionWithoutHistory()));
-        if (this.tables.schema() != null) {
-            configuration.schemas(this.tables.schema()).defaultSchema(this.tables.schema());
+        String schema = this.database.schema();
+        if (schema != null) {
+            configuration.schemas(schema).defaultSchema(schema);
         }
         Flyway flyway = configuration.load();
         if (this.history.isBroken()) {
@@ -78,11 +74,9 @@ final class FlywayMigration {
 
     /** The last script that somebody has run by hand, with all before it; 0 if none. */
     private int versionWithoutHistory() {
-        JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
         int version = 0;
         for (SchemaScript script : SchemaScript.ALL) {
-            if (!succeeds(jdbc, script.probe(this.tables, this.dialect))
-                    || !succeeds(jdbc, script.lastProbe(this.tables, this.dialect))) {
+            if (!succeeds(script.probe(this.database)) || !succeeds(script.lastProbe(this.database))) {
                 break;
             }
             version = script.version();
@@ -90,9 +84,9 @@ final class FlywayMigration {
         return version;
     }
 
-    private static boolean succeeds(JdbcTemplate jdbc, String query) {
+    private boolean succeeds(String query) {
         try {
-            SchemaScript.tryOut(query, jdbc);
+            SchemaScript.tryOut(query, this.database, this.database.jdbc());
             return true;
         } catch (BadSqlGrammarException ex) {
             SchemaDeniedException.throwIfDenied(ex);

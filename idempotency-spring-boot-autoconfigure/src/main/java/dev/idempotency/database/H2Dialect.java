@@ -2,6 +2,7 @@ package dev.idempotency.database;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * H2, in any of its modes: a duplicate key undoes one statement and leaves the transaction as it was, so the plain
@@ -69,18 +70,18 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public PurgeStatement forgetExpiredIn(String table) {
+    public PurgeStatement purgeExpiredIn(String table) {
         return new SelectThenDelete(table, this, PurgeCutoff.ofExpired(table, this), LIMIT);
     }
 
     @Override
-    public PurgeStatement forgetAbandonedIn(String table) {
+    public PurgeStatement purgeAbandonedIn(String table) {
         return new SelectThenDelete(table, this, PurgeCutoff.ofAbandoned(table, this), LIMIT);
     }
 
     @Override
-    public String rowEstimateOf(Tables tables) {
-        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("current_schema"));
+    public String rowEstimateOf(String table, @Nullable String schema) {
+        return ROW_ESTIMATE.formatted(table, (schema != null) ? "'" + schema + "'" : "current_schema");
     }
 
     @Override

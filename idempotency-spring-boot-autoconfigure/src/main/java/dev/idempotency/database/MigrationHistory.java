@@ -1,28 +1,27 @@
 package dev.idempotency.database;
 
 import java.util.List;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What Flyway has written down of the scripts that have run, read without Flyway, which takes a while to start. */
-public final class MigrationHistory {
+final class MigrationHistory {
 
-    public static final String TABLE = "idempotency_schema_history";
+    static final String TABLE = "idempotency_schema_history";
 
     private static final String ENTRIES = "select %1$sversion%1$s, %1$stype%1$s, %1$ssuccess%1$s from %2$s";
 
+    private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final ShortTransaction transaction;
     private final String entries;
 
-    public MigrationHistory(DataSource dataSource, Dialect dialect, Tables tables) {
-        this.jdbc = new JdbcTemplate(dataSource);
-        this.transaction = new ShortTransaction(dataSource);
-        String quote = dialect.identifierQuote();
-        this.entries = ENTRIES.formatted(quote, tables.qualified(quote + TABLE + quote, dialect));
+    MigrationHistory(IdempotencyDatabase database) {
+        this.database = database;
+        this.jdbc = database.jdbc();
+        String quote = database.dialect().identifierQuote();
+        this.entries = ENTRIES.formatted(quote, database.table(quote + TABLE + quote));
     }
 
     boolean exists() {
@@ -33,7 +32,7 @@ public final class MigrationHistory {
      * Whether all scripts are known to have run, by Flyway or before it. Their names and contents differ between
      * releases. That is not known to a user who may not read it, while another one migrates.
      */
-    public boolean isComplete() {
+    boolean isComplete() {
         List<Entry> entries;
         try {
             entries = read();
@@ -56,7 +55,7 @@ public final class MigrationHistory {
     /** What is in the history, or {@code null} if there is none. */
     private @Nullable List<Entry> read() {
         try {
-            return this.transaction.call(() -> this.jdbc.query(
+            return this.database.inTransaction(() -> this.jdbc.query(
                     this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
         } catch (DataAccessException ex) {
             SchemaDeniedException.throwIfDenied(ex);

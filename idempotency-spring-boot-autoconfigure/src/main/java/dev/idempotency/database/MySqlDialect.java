@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -61,18 +62,18 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
-    public PurgeStatement forgetExpiredIn(String table) {
+    public PurgeStatement purgeExpiredIn(String table) {
         return new SelectThenDelete(table, this, PurgeCutoff.ofExpired(table, this), "limit ?");
     }
 
     @Override
-    public PurgeStatement forgetAbandonedIn(String table) {
+    public PurgeStatement purgeAbandonedIn(String table) {
         return new SelectThenDelete(table, this, PurgeCutoff.ofAbandoned(table, this), "limit ?");
     }
 
     @Override
-    public String rowEstimateOf(Tables tables) {
-        return ROW_ESTIMATE.formatted(Tables.PROCESSED, tables.schemaOr("database()"));
+    public String rowEstimateOf(String table, @Nullable String schema) {
+        return ROW_ESTIMATE.formatted(table, (schema != null) ? "'" + schema + "'" : "database()");
     }
 
     @Override

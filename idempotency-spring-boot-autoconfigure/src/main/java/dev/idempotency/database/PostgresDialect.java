@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The conflict is resolved by the database ({@code on conflict do nothing}). A duplicate-key error would poison the
  * transaction, so none is ever provoked.
  */
-public final class PostgresDialect implements Dialect {
+final class PostgresDialect implements Dialect {
 
     private static final String CLAIM_ONE = """
             insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
@@ -188,18 +188,18 @@ public final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public PostgresPurgeStatement forgetExpiredIn(String table) {
+    public PostgresPurgeStatement purgeExpiredIn(String table) {
         return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(table, PurgeRequest.PAUSES));
     }
 
     @Override
-    public PostgresPurgeStatement forgetAbandonedIn(String table) {
+    public PostgresPurgeStatement purgeAbandonedIn(String table) {
         return new PostgresPurgeStatement(table, ABANDONED_BEFORE.formatted(table));
     }
 
     @Override
-    public String rowEstimateOf(Tables tables) {
-        return ROW_ESTIMATE.formatted(tables.processed(this));
+    public String rowEstimateOf(String table, @Nullable String schema) {
+        return ROW_ESTIMATE.formatted(qualify(table, schema));
     }
 
     @Override

@@ -8,13 +8,13 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /** PostgreSQL: finds, locks and deletes in one statement. */
-public final class PostgresPurgeStatement implements PurgeStatement {
+final class PostgresPurgeStatement implements PurgeStatement {
 
     // The rows' places are found through the index and locked; going there is all that remains to be done. What is
     // asked once more of the rows found there matters if somebody has partitioned the table, where a place is unique
     // in one partition only. The concatenation keeps the planner from going through the index again, as it would for a
     // consumer that its statistics do not know, and from comparing every row with every place.
-    private static final String FORGET = """
+    private static final String PURGE = """
             with recursive %2$s, forgotten as (
                 delete from %1$s
                 where ctid = any (array(
@@ -36,7 +36,7 @@ public final class PostgresPurgeStatement implements PurgeStatement {
      * For this transaction alone. The planner does not know how many rows stand before the cutoff, takes them for few, and
      * would gather and sort all of them, where the index has the oldest ones in order.
      */
-    public static final String IN_ORDER_OF_THE_INDEX = "set local enable_bitmapscan = off";
+    static final String IN_ORDER_OF_THE_INDEX = "set local enable_bitmapscan = off";
 
     private final String sql;
 
@@ -45,10 +45,10 @@ public final class PostgresPurgeStatement implements PurgeStatement {
      * and where to begin.
      */
     PostgresPurgeStatement(String table, String cutoff) {
-        this.sql = FORGET.formatted(table, cutoff);
+        this.sql = PURGE.formatted(table, cutoff);
     }
 
-    public String sql() {
+    String sql() {
         return this.sql;
     }
 
@@ -63,17 +63,17 @@ public final class PostgresPurgeStatement implements PurgeStatement {
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 BigDecimal upTo = row.getBigDecimal(2);
-                return new Purged(row.getInt(1), (upTo != null) ? Seconds.toInstant(upTo) : request.from());
+                return new Purged(row.getInt(1), (upTo != null) ? EpochSeconds.toInstant(upTo) : request.from());
             }
         }
     }
 
-    public static void bind(PreparedStatement statement, PurgeRequest request) throws SQLException {
+    static void bind(PreparedStatement statement, PurgeRequest request) throws SQLException {
         statement.setString(1, request.consumer());
         statement.setLong(2, request.age().toSeconds());
-        statement.setBigDecimal(3, Seconds.of(request.from()));
+        statement.setBigDecimal(3, EpochSeconds.toDecimal(request.from()));
         statement.setString(4, request.consumer());
-        statement.setBigDecimal(5, Seconds.of(request.from()));
+        statement.setBigDecimal(5, EpochSeconds.toDecimal(request.from()));
         statement.setInt(6, request.limit());
         statement.setString(7, request.consumer());
     }

@@ -36,19 +36,19 @@ final class PurgeCutoff {
         this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), table, time);
     }
 
-    /** As {@link Dialect#forgetExpiredIn} says. */
+    /** As {@link Dialect#purgeExpiredIn} says. */
     static PurgeCutoff ofExpired(String table, Dialect dialect) {
         return new PurgeCutoff(table, dialect, false);
     }
 
-    /** As {@link Dialect#forgetAbandonedIn} says. */
+    /** As {@link Dialect#purgeAbandonedIn} says. */
     static PurgeCutoff ofAbandoned(String table, Dialect dialect) {
         return new PurgeCutoff(table, dialect, true);
     }
 
     /** The time before which messages may be forgotten, or {@code null} if none may be. */
     @Nullable
-    Instant of(Connection connection, PurgeRequest request, int timeoutSeconds) throws SQLException {
+    Instant find(Connection connection, PurgeRequest request, int timeoutSeconds) throws SQLException {
         Instant latest;
         Instant now;
         try (PreparedStatement statement = connection.prepareStatement(this.last)) {
@@ -60,8 +60,8 @@ final class PurgeCutoff {
                 if (seconds == null) {
                     return null;
                 }
-                latest = Seconds.toInstant(seconds);
-                now = Seconds.toInstant(row.getBigDecimal(2));
+                latest = EpochSeconds.toInstant(seconds);
+                now = EpochSeconds.toInstant(row.getBigDecimal(2));
             }
         }
         if (this.abandoned) {
@@ -99,12 +99,12 @@ final class PurgeCutoff {
             statement.setQueryTimeout(timeoutSeconds);
             statement.setString(1, request.consumer());
             for (int i = 0; i < times.length; i++) {
-                statement.setBigDecimal(i + 2, Seconds.of(times[i]));
+                statement.setBigDecimal(i + 2, EpochSeconds.toDecimal(times[i]));
             }
             try (ResultSet row = statement.executeQuery()) {
                 row.next();
                 BigDecimal seconds = row.getBigDecimal(1);
-                return (seconds != null) ? Seconds.toInstant(seconds) : null;
+                return (seconds != null) ? EpochSeconds.toInstant(seconds) : null;
             }
         }
     }

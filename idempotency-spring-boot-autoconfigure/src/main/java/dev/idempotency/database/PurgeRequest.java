@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Which messages of a consumer are to be forgotten.
+ * Which messages of a consumer are to be deleted.
  *
  * @param consumer the consumer
  * @param age how old they must be; what it is counted from is the statement's affair
@@ -17,12 +17,9 @@ public record PurgeRequest(String consumer, Duration age, Instant from, int limi
     /** How many pauses in a row, each longer than the age, a consumer may make without forgetting what came before. */
     public static final int PAUSES = 3;
 
-    /** Databases cannot tell times that lie too far back, and no row is older. */
-    private static final Duration LONGEST_AGE = Duration.ofDays(36_500);
-
     public PurgeRequest {
-        if (age.compareTo(LONGEST_AGE) > 0) {
-            age = LONGEST_AGE;
+        if (RetentionLimit.isExceededBy(age)) {
+            age = RetentionLimit.LONGEST;
         }
         if (age.isNegative() || age.isZero()) {
             throw new IllegalArgumentException("The age of what is forgotten must be positive, but is " + age);

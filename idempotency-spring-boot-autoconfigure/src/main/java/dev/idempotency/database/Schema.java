@@ -19,31 +19,22 @@ public final class Schema implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
-    private final DataSource dataSource;
-    private final Dialect dialect;
-    private final Tables tables;
+    private final IdempotencyDatabase database;
     private final SchemaMode mode;
-    private final StatementTrial trial;
+    private final WriteProbe probe;
     private volatile boolean usedByCleanup;
     private volatile boolean usedByInbox;
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
-    public Schema(DataSource dataSource, Dialect dialect, Tables tables, SchemaMode mode) {
-        this(dataSource, dialect, tables, mode, () -> null);
+    public Schema(IdempotencyDatabase database, SchemaMode mode) {
+        this(database, mode, () -> null);
     }
 
     /** With what the application's Flyway connects to, perhaps as another user, if it has one. */
-    public Schema(
-            DataSource dataSource,
-            Dialect dialect,
-            Tables tables,
-            SchemaMode mode,
-            Supplier<@Nullable DataSource> flywayDataSource) {
-        this.dataSource = dataSource;
-        this.dialect = dialect;
-        this.tables = tables;
+    public Schema(IdempotencyDatabase database, SchemaMode mode, Supplier<@Nullable DataSource> flywayDataSource) {
+        this.database = database;
         this.mode = mode;
-        this.trial = new StatementTrial(dataSource, dialect, tables);
+        this.probe = new WriteProbe(database);
         this.flywayDataSource = flywayDataSource;
     }
 
@@ -61,25 +52,28 @@ public final class Schema implements InitializingBean {
             throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
-        if (new MigrationHistory(this.dataSource, this.dialect, this.tables).isComplete()) {
+        if (new MigrationHistory(this.database).isComplete()) {
             return;
         }
         DataSource flyways = this.flywayDataSource.get();
-        if (flyways == null || flyways == this.dataSource || !migrateAsOther(flyways)) {
-            new FlywayMigration(this.dataSource, this.dialect, this.tables).run();
+        if (flyways == null
+                || IdempotencyDatabase.unwrap(flyways) == this.database.dataSource()
+                || !migrateAsOther(flyways)) {
+            new FlywayMigration(this.database).run();
         }
     }
 
     /** Whether the application's Flyway is one of the same database, so that its user could migrate. */
     private boolean migrateAsOther(DataSource other) {
-        Place here = Place.of(this.dataSource);
-        Place there = Place.of(other);
+        DatabaseLocation here = DatabaseLocation.of(this.database.dataSource());
+        DatabaseLocation there = DatabaseLocation.of(other);
         if (!there.isInDatabaseOf(here)) {
             return false;
         }
         // Made where the application's own connections look for them.
-        boolean elsewhere = this.tables.schema() == null && !Objects.equals(here.schema(), there.schema());
-        new FlywayMigration(other, this.dialect, elsewhere ? new Tables(here.schema()) : this.tables).run();
+        boolean elsewhere = this.database.schema() == null && !Objects.equals(here.schema(), there.schema());
+        String schema = elsewhere ? here.schema() : this.database.schema();
+        new FlywayMigration(new IdempotencyDatabase(other, this.database.dialect(), schema)).run();
         try {
             validate();
         } catch (RuntimeException ex) {
@@ -98,9 +92,9 @@ public final class Schema implements InitializingBean {
         List<SchemaScript> missing = missingScripts();
         if (!missing.isEmpty()) {
             String sql = missing.stream()
-                    .map(script -> "-- " + script.file() + "\n" + script.sql(this.dialect))
+                    .map(script -> "-- " + script.file() + "\n" + script.sql(this.database.dialect()))
                     .collect(Collectors.joining("\n\n"));
-            String where = (this.tables.schema() != null) ? " in schema " + this.tables.schema() : "";
+            String where = (this.database.schema() != null) ? " in schema " + this.database.schema() : "";
             throw new IllegalStateException(
                     "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
                             .formatted(where, sql));
@@ -128,7 +122,7 @@ public final class Schema implements InitializingBean {
 
     /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
     public void tryOut() {
-        this.trial.all(this.usedByCleanup, this.usedByInbox);
+        this.probe.tryAll(this.usedByCleanup, this.usedByInbox);
     }
 
     /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
@@ -136,7 +130,7 @@ public final class Schema implements InitializingBean {
         try {
             tryOut();
         } catch (DataAccessException ex) {
-            if (StatementTrial.denial(ex) != null || ex instanceof BadSqlGrammarException) {
+            if (WriteProbe.denial(ex) != null || ex instanceof BadSqlGrammarException) {
                 throw denied(ex);
             }
             logger.warn("What the library does with its tables could not be tried; consumers wait until it can", ex);
@@ -144,9 +138,9 @@ public final class Schema implements InitializingBean {
     }
 
     private IllegalStateException denied(DataAccessException failure) {
-        String denial = StatementTrial.denial(failure);
-        String tables = this.tables.processed(this.dialect)
-                + (this.usedByInbox ? " and on " + this.tables.inbox(this.dialect) : "");
+        String denial = WriteProbe.denial(failure);
+        String tables =
+                this.database.processedTable() + (this.usedByInbox ? " and on " + this.database.inboxTable() : "");
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")
@@ -165,19 +159,18 @@ public final class Schema implements InitializingBean {
 
     /** The scripts that have not been run on the database; none when all is well. */
     private List<SchemaScript> missingScripts() {
-        JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
-        jdbc.setQueryTimeout(StatementTrial.TIMEOUT_SECONDS);
+        JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
         return SchemaScript.ALL.stream()
-                .filter(script -> !succeeds(jdbc, script.probe(this.tables, this.dialect)))
+                .filter(script -> !succeeds(jdbc, script.probe(this.database)))
                 .toList();
     }
 
     private boolean succeeds(JdbcTemplate jdbc, String query) {
         try {
-            SchemaScript.tryOut(query, jdbc);
+            SchemaScript.tryOut(query, this.database, jdbc);
             return true;
         } catch (DataAccessException ex) {
-            if (StatementTrial.denial(ex) != null) {
+            if (WriteProbe.denial(ex) != null) {
                 throw denied(ex);
             }
             if (ex instanceof BadSqlGrammarException) {

@@ -20,7 +20,7 @@ final class SchemaDeniedException extends IllegalStateException {
 
     /** Throws one if it is for want of a privilege that a statement has failed. */
     static void throwIfDenied(DataAccessException failure) {
-        String denial = StatementTrial.denial(failure);
+        String denial = WriteProbe.denial(failure);
         if (denial != null) {
             throw new SchemaDeniedException(denial, failure);
         }

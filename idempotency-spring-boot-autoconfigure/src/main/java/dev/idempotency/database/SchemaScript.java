@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Objects;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -17,38 +16,38 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * @param columns the columns of that table
  * @param last what it makes last
  */
-public record SchemaScript(String file, String table, String columns, String last) {
+record SchemaScript(String file, String table, String columns, String last) {
 
     /** What names begin with that neither a Flyway of the application nor anybody else takes for a migration. */
     static final String PREFIX = "idempotency_V";
 
     /** All of them, oldest first. */
-    public static final List<SchemaScript> ALL = List.of(
+    static final List<SchemaScript> ALL = List.of(
             new SchemaScript(
                     PREFIX + "1__processed_messages.sql",
-                    Tables.PROCESSED,
+                    IdempotencyDatabase.PROCESSED,
                     "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset",
-                    Tables.PROCESSED),
+                    IdempotencyDatabase.PROCESSED),
             new SchemaScript(
                     PREFIX + "2__inbox.sql",
-                    Tables.INBOX,
+                    IdempotencyDatabase.INBOX,
                     "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
                             + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
                             + " last_error, received_at, processed_at, updated_at",
-                    Tables.INBOX + "_readable"));
+                    IdempotencyDatabase.INBOX + "_readable"));
 
-    String probe(Tables tables, Dialect dialect) {
-        return "select " + this.columns + " from " + tables.qualified(this.table, dialect) + " where 1 = 0";
+    String probe(IdempotencyDatabase database) {
+        return "select " + this.columns + " from " + database.table(this.table) + " where 1 = 0";
     }
 
     /** The query that fails unless the script has run to its end. */
-    String lastProbe(Tables tables, Dialect dialect) {
-        return "select 1 from " + tables.qualified(this.last, dialect) + " where 1 = 0";
+    String lastProbe(IdempotencyDatabase database) {
+        return "select 1 from " + database.table(this.last) + " where 1 = 0";
     }
 
     /** Asks a query, in a transaction of its own: some databases give up the whole of one in which a query fails. */
-    static void tryOut(String query, JdbcTemplate jdbc) {
-        new ShortTransaction(Objects.requireNonNull(jdbc.getDataSource())).call(() -> {
+    static void tryOut(String query, IdempotencyDatabase database, JdbcTemplate jdbc) {
+        database.inTransaction(() -> {
             jdbc.query(query, row -> {});
             return true;
         });

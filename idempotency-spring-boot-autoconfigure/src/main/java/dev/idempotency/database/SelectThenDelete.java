@@ -38,7 +38,7 @@ final class SelectThenDelete implements PurgeStatement {
 
     @Override
     public Purged execute(Connection connection, PurgeRequest request, int timeoutSeconds) throws SQLException {
-        Instant before = this.cutoff.of(connection, request, timeoutSeconds);
+        Instant before = this.cutoff.find(connection, request, timeoutSeconds);
         if (before == null || !before.isAfter(request.from())) {
             return new Purged(0, request.from());
         }
@@ -59,12 +59,12 @@ final class SelectThenDelete implements PurgeStatement {
         try (PreparedStatement statement = connection.prepareStatement(this.select)) {
             statement.setQueryTimeout(timeoutSeconds);
             statement.setString(1, request.consumer());
-            statement.setBigDecimal(2, Seconds.of(request.from()));
-            statement.setBigDecimal(3, Seconds.of(before));
+            statement.setBigDecimal(2, EpochSeconds.toDecimal(request.from()));
+            statement.setBigDecimal(3, EpochSeconds.toDecimal(before));
             statement.setInt(4, request.limit());
             try (ResultSet rows = statement.executeQuery()) {
                 while (rows.next()) {
-                    Instant processedAt = Seconds.toInstant(rows.getBigDecimal(2));
+                    Instant processedAt = EpochSeconds.toInstant(rows.getBigDecimal(2));
                     // In the hour that clocks repeat, the database may have taken one time for another.
                     if (processedAt.isBefore(before)) {
                         ids.add(rows.getString(1));

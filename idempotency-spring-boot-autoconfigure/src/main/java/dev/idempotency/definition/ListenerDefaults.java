@@ -1,6 +1,6 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -25,7 +25,7 @@ public record ListenerDefaults(
         OnMissingKey onMissingKey,
         Duration retention,
         List<IdempotencyObserver> observers,
-        @Nullable ListenerInboxes inboxes) {
+        @Nullable InboxRecorderFactory inboxes) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

@@ -2,10 +2,10 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.database.LongestRetention;
+import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.inbox.ListenerInboxes;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
@@ -205,7 +205,7 @@ final class ListenerResolver {
 
     private static Duration bounded(Duration retention) {
         try {
-            return LongestRetention.require("@IdempotentListener(retention = …)", retention);
+            return RetentionLimit.require("@IdempotentListener(retention = …)", retention);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.RETENTION_VALUE,
@@ -215,7 +215,7 @@ final class ListenerResolver {
     }
 
     private InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
-        ListenerInboxes inboxes = this.defaults.inboxes();
+        InboxRecorderFactory inboxes = this.defaults.inboxes();
         boolean wanted = candidate.annotation().inbox() || (inboxes != null && inboxes.forAll());
         if (!wanted) {
             return InboxRecorder.NONE;
@@ -234,6 +234,6 @@ final class ListenerResolver {
                     refusal + ".",
                     "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
         }
-        return inboxes.open(consumer, candidate.container());
+        return inboxes.create(consumer, candidate.container());
     }
 }

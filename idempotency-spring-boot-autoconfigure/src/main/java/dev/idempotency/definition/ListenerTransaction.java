@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.IdempotencyException;
-import dev.idempotency.store.StoreFailure;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.CannotCreateTransactionException;
@@ -71,7 +71,7 @@ public final class ListenerTransaction {
         } catch (NestedTransactionNotSupportedException ex) {
             throw ex;
         } catch (CannotCreateTransactionException ex) {
-            throw StoreFailure.of("begin the listener's transaction", ex);
+            throw StoreExceptionTranslator.translate("begin the listener's transaction", ex);
         }
     }
 

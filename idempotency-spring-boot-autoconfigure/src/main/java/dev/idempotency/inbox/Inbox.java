@@ -2,14 +2,14 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Tables;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,6 +18,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The messages that listeners with {@code inbox = true} were called with: to be looked at, and to be replayed.
@@ -31,20 +32,23 @@ public final class Inbox implements DisposableBean {
 
     private static final int REPLAYS_AT_A_TIME = 1000;
 
-    private final InboxDatabase database;
+    private final InboxReader reader;
+    private final InboxTable table;
+    private final TransactionTemplate transaction;
     private final ProcessedMessageStore store;
     private final ReplayProducer producer;
     private final InboxObserver observer;
 
     public Inbox(
             JdbcProcessedMessageStore store,
-            Dialect dialect,
-            Tables tables,
-            ListenerInboxes listeners,
+            InboxRecorderFactory listeners,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName,
             InboxObserver observer) {
-        this.database = new InboxDatabase(store.dataSource(), dialect, tables);
+        IdempotencyDatabase database = store.database();
+        this.reader = new InboxReader(database);
+        this.table = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
+        this.transaction = database.newTransaction();
         this.store = store;
         this.producer = new ReplayProducer(listeners::connectionOf, producerFactory, applicationName);
         this.observer = observer;
@@ -52,12 +56,12 @@ public final class Inbox implements DisposableBean {
 
     /** A page of the messages that fit the query, what changed last first. */
     public InboxPage find(InboxQuery query) {
-        return this.database.reader().find(query);
+        return this.reader.find(query);
     }
 
     /** One message with all that was received of it, or {@code null} if it is not in the inbox. */
     public @Nullable InboxMessage find(MessageId id) {
-        return this.database.reader().find(id);
+        return this.reader.find(id);
     }
 
     /**
@@ -105,12 +109,12 @@ public final class Inbox implements DisposableBean {
      */
     private boolean forgetAndSend(InboxMessage message, AtomicBoolean sent) {
         InboxEntry entry = message.entry();
-        return this.database.tryInNewTransaction(table -> {
+        return tryInTransaction(() -> {
             // First, as listeners claim a message before they write it to the inbox.
             boolean marked = this.store.forget(entry.id()) && entry.status() == InboxStatus.PROCESSED;
             InboxStatus expected = marked ? InboxStatus.FORGOTTEN : entry.status();
             // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
-            if (!table.markReplayed(entry.id(), expected) || isProcessed(entry.id())) {
+            if (!this.table.markReplayed(entry.id(), expected) || isProcessed(entry.id())) {
                 return false;
             }
             try {
@@ -143,7 +147,7 @@ public final class Inbox implements DisposableBean {
      * @throws ReplayException if one could not be sent and neither could the next; those before it were
      */
     public ReplayResult replayFailed(String consumer) {
-        Instant now = this.database.callInNewTransaction(InboxTable::now);
+        Instant now = this.transaction.execute(status -> this.table.now());
         long sent = 0;
         long refused = 0;
         List<MessageId> next = nextFailed(consumer, now);
@@ -164,11 +168,11 @@ public final class Inbox implements DisposableBean {
             }
             next = nextFailed(consumer, now);
         }
-        return new ReplayResult(sent, refused, this.database.reader().notReplayable(consumer));
+        return new ReplayResult(sent, refused, this.reader.notReplayable(consumer));
     }
 
     private List<MessageId> nextFailed(String consumer, Instant upTo) {
-        return this.database.reader().replayable(consumer, upTo, REPLAYS_AT_A_TIME);
+        return this.reader.replayable(consumer, upTo, REPLAYS_AT_A_TIME);
     }
 
     private InboxMessage replayable(MessageId id) {
@@ -191,12 +195,23 @@ public final class Inbox implements DisposableBean {
      */
     private boolean replay(InboxMessage message) {
         InboxEntry entry = message.entry();
-        if (!this.database.tryInNewTransaction(table -> table.markReplayed(entry.id(), entry.status()))) {
+        if (!tryInTransaction(() -> this.table.markReplayed(entry.id(), entry.status()))) {
             return false;
         }
         send(message);
         tell(message, "");
         return true;
+    }
+
+    /** Commits the work only if it says that it is done. */
+    private boolean tryInTransaction(BooleanSupplier work) {
+        return this.transaction.execute(status -> {
+            boolean done = work.getAsBoolean();
+            if (!done) {
+                status.setRollbackOnly();
+            }
+            return done;
+        });
     }
 
     private void tell(InboxMessage message, String more) {
@@ -244,8 +259,9 @@ public final class Inbox implements DisposableBean {
 
     private void takeBack(InboxEntry entry, Exception failure) {
         try {
-            String error = FailureText.plain(FailureText.of(failure));
-            this.database.inNewTransaction(table -> table.takeReplayBack(entry.id(), entry.status(), error));
+            String error = StackTraceFormatter.toAscii(StackTraceFormatter.format(failure));
+            this.transaction.executeWithoutResult(
+                    status -> this.table.takeReplayBack(entry.id(), entry.status(), error));
         } catch (DataAccessException | TransactionException ex) {
             // It stays marked, and can be replayed again as it is.
             failure.addSuppressed(ex);

@@ -1,24 +1,64 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.database.Dialect;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Purged;
-import dev.idempotency.database.Tables;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The table of the inbox, as its cleanup sees it: each call is a small transaction of its own, on a connection of its
- * own, that waits for nobody.
+ * own, that waits for nobody. Rows that somebody else holds are left for another time.
  */
 public final class InboxPurge {
 
-    private final InboxDatabase database;
+    private static final String EXPIRED = """
+            select consumer_id, message_id, %s
+            from %s
+            where status = ? and updated_at >= %s and updated_at < %s and consumer_id in (%s)
+            order by updated_at
+            %s
+            for update skip locked
+            """;
 
-    public InboxPurge(DataSource dataSource, Dialect dialect, Tables tables) {
-        this.database = new InboxDatabase(dataSource, dialect, tables);
+    private static final String NEXT_CONSUMER = """
+            select consumer_id from %s where consumer_id > ? order by consumer_id %s
+            """;
+
+    private static final String LAST = "select %s from %s where consumer_id = ?";
+
+    private static final String UNCHANGED = """
+            select message_id
+            from %s
+            where consumer_id = ? and message_id > ? and updated_at < %s
+            order by message_id
+            %s
+            for update skip locked
+            """;
+
+    private final JdbcTemplate jdbc;
+    private final TransactionTemplate transaction;
+    private final Dialect dialect;
+    private final InboxTable table;
+    private final String inbox;
+    private final String processed;
+
+    public InboxPurge(IdempotencyDatabase database) {
+        this.jdbc = database.jdbc(InboxTable.TIMEOUT_SECONDS);
+        this.transaction = database.newTransaction();
+        this.dialect = database.dialect();
+        this.table = new InboxTable(database, this.jdbc);
+        this.inbox = database.inboxTable();
+        this.processed = database.processedTable();
     }
 
     /**
@@ -31,19 +71,77 @@ public final class InboxPurge {
      * @param limit how many at most
      * @return how many were deleted, and up to when there are no more
      */
-    public Purged forget(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
-        return this.database.removeInNewTransaction(
-                removal -> removal.deleteExpired(consumers, status, age, from, limit));
+    public Purged purgeExpired(
+            Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+        return this.transaction.execute(transaction -> deleteExpired(consumers, status, age, from, limit));
     }
 
-    /** The consumers that have messages in the table, whether or not they are in this application. */
+    Purged deleteExpired(Collection<String> consumers, InboxStatus status, Duration age, Instant from, int limit) {
+        Instant before = before(age);
+        if (consumers.isEmpty() || !before.isAfter(from)) {
+            return new Purged(0, from);
+        }
+        List<Object> parameters = new ArrayList<>();
+        parameters.add(status.toString());
+        parameters.add(EpochSeconds.toDecimal(from));
+        parameters.add(EpochSeconds.toDecimal(before));
+        parameters.addAll(consumers);
+        String time = this.dialect.timeOfSeconds();
+        String sql = EXPIRED.formatted(
+                this.dialect.secondsOf("updated_at"),
+                this.inbox,
+                time,
+                time,
+                "?" + ", ?".repeat(consumers.size() - 1),
+                this.dialect.rows(0, limit));
+        List<Instant> times = new ArrayList<>();
+        List<MessageId> expired = this.jdbc.query(
+                sql,
+                (row, number) -> {
+                    times.add(EpochSeconds.toInstant(row.getBigDecimal(3)));
+                    return new MessageId(row.getString(1), row.getString(2));
+                },
+                parameters.toArray());
+        this.table.delete(expired);
+        boolean more = expired.size() >= limit;
+        return new Purged(expired.size(), more ? times.get(times.size() - 1) : before);
+    }
+
+    /**
+     * The consumers that have messages in the table, whether or not they are in this application.
+     *
+     * <p>Hops from one to the next through the index: as many look-ups as there are consumers, not rows.
+     */
     public List<String> consumers() {
-        return this.database.removeInNewTransaction(InboxRemoval::consumers);
+        return this.transaction.execute(transaction -> {
+            List<String> consumers = new ArrayList<>();
+            String sql = NEXT_CONSUMER.formatted(this.inbox, this.dialect.rows(0, 1));
+            List<String> next = this.jdbc.queryForList(sql, String.class, "");
+            while (!next.isEmpty()) {
+                consumers.add(next.get(0));
+                next = this.jdbc.queryForList(sql, String.class, next.get(0));
+            }
+            return consumers;
+        });
     }
 
     /** Whether a consumer has processed nothing, and its messages here have not changed, for so long. */
     public boolean isAbandoned(String consumer, Duration idle) {
-        return this.database.removeInNewTransaction(removal -> removal.isAbandoned(consumer, idle));
+        return this.transaction.execute(transaction -> {
+            Instant before = before(idle);
+            // The inbox has no index for this question: it is asked last.
+            return isBefore(last("processed_at", this.processed, consumer), before)
+                    && isBefore(last("updated_at", this.inbox, consumer), before);
+        });
+    }
+
+    private @Nullable BigDecimal last(String time, String from, String consumer) {
+        return this.jdbc.queryForObject(
+                LAST.formatted(this.dialect.secondsOf("max(" + time + ")"), from), BigDecimal.class, consumer);
+    }
+
+    private static boolean isBefore(@Nullable BigDecimal seconds, Instant time) {
+        return seconds == null || EpochSeconds.toInstant(seconds).isBefore(time);
     }
 
     /**
@@ -55,7 +153,21 @@ public final class InboxPurge {
      * @param limit how many at most
      * @return the ids that were deleted
      */
-    public List<String> forgetUnchanged(String consumer, Duration idle, String after, int limit) {
-        return this.database.removeInNewTransaction(removal -> removal.deleteUnchanged(consumer, idle, after, limit));
+    public List<String> purgeUnchanged(String consumer, Duration idle, String after, int limit) {
+        return this.transaction.execute(transaction -> {
+            List<String> ids = this.jdbc.queryForList(
+                    UNCHANGED.formatted(this.inbox, this.dialect.timeOfSeconds(), this.dialect.rows(0, limit)),
+                    String.class,
+                    consumer,
+                    after,
+                    EpochSeconds.toDecimal(before(idle)));
+            this.table.delete(
+                    ids.stream().map(id -> new MessageId(consumer, id)).toList());
+            return ids;
+        });
+    }
+
+    private Instant before(Duration age) {
+        return this.table.now().minus(age);
     }
 }

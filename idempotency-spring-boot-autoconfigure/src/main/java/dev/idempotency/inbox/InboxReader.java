@@ -3,9 +3,8 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.ShortTransaction;
-import dev.idempotency.database.Tables;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -65,20 +64,20 @@ final class InboxReader {
             where consumer_id = ? and status = 'failed' and payload_omitted is not null
             """;
 
+    private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final ShortTransaction transaction;
     private final Dialect dialect;
     private final String table;
     private final String entry;
 
-    InboxReader(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
-        this.jdbc = jdbc;
-        this.transaction = new ShortTransaction(Objects.requireNonNull(jdbc.getDataSource()));
-        this.dialect = dialect;
-        this.table = tables.inbox(dialect);
+    InboxReader(IdempotencyDatabase database) {
+        this.database = database;
+        this.jdbc = database.jdbc(InboxTable.TIMEOUT_SECONDS);
+        this.dialect = database.dialect();
+        this.table = database.inboxTable();
         String columns = ENTRY_COLUMNS;
         for (String time : TIMES) {
-            columns = columns.replace(time, dialect.secondsOf(time) + " as " + time + "_seconds");
+            columns = columns.replace(time, this.dialect.secondsOf(time) + " as " + time + "_seconds");
         }
         this.entry = columns;
     }
@@ -114,7 +113,7 @@ final class InboxReader {
                     ORDER,
                     this.dialect.rows(0, offset + query.size() + 1)));
         }
-        List<InboxEntry> found = this.transaction.call(() -> this.jdbc.query(
+        List<InboxEntry> found = this.database.inTransaction(() -> this.jdbc.query(
                 PAGE.formatted(
                         this.entry,
                         String.join("union all ", parts),
@@ -130,13 +129,13 @@ final class InboxReader {
             String condition, @Nullable Object value, List<String> conditions, List<Object> parameters) {
         if (value != null) {
             conditions.add(condition);
-            parameters.add((value instanceof Instant instant) ? Seconds.of(instant) : value.toString());
+            parameters.add((value instanceof Instant instant) ? EpochSeconds.toDecimal(instant) : value.toString());
         }
     }
 
     @Nullable
     InboxMessage find(MessageId id) {
-        List<InboxMessage> found = this.transaction.call(() -> this.jdbc.query(
+        List<InboxMessage> found = this.database.inTransaction(() -> this.jdbc.query(
                 ONE.formatted(this.entry, this.table),
                 (row, number) -> new InboxMessage(
                         entry(row),
@@ -150,16 +149,16 @@ final class InboxReader {
 
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
-        return this.transaction.call(() -> this.jdbc.query(
+        return this.database.inTransaction(() -> this.jdbc.query(
                 REPLAYABLE.formatted(this.table, this.dialect.secondsOf("updated_at"), this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
-                Seconds.of(upTo)));
+                EpochSeconds.toDecimal(upTo)));
     }
 
     /** How many failed messages of a consumer are without their payload. */
     long notReplayable(String consumer) {
-        return Objects.requireNonNull(this.transaction.call(
+        return Objects.requireNonNull(this.database.inTransaction(
                 () -> this.jdbc.queryForObject(NOT_REPLAYABLE.formatted(this.table), Long.class, consumer)));
     }
 
@@ -174,9 +173,9 @@ final class InboxReader {
                 row.getInt("attempts"),
                 row.getInt("replays"),
                 row.getString("last_error"),
-                Seconds.toInstant(row.getBigDecimal("received_at_seconds")),
-                (processedAt != null) ? Seconds.toInstant(processedAt) : null,
-                Seconds.toInstant(row.getBigDecimal("updated_at_seconds")),
+                EpochSeconds.toInstant(row.getBigDecimal("received_at_seconds")),
+                (processedAt != null) ? EpochSeconds.toInstant(processedAt) : null,
+                EpochSeconds.toInstant(row.getBigDecimal("updated_at_seconds")),
                 (Integer) row.getObject("payload_size"),
                 row.getString("payload_omitted"));
     }

@@ -1,9 +1,8 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.Tables;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import java.math.BigDecimal;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -15,6 +14,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.BatchPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -24,12 +25,21 @@ final class InboxTable {
     private static final Comparator<KeptMessage> BY_ID =
             Comparator.comparing(message -> message.id().value());
 
+    /** For statements that are not part of a listener's transaction. */
+    static final int TIMEOUT_SECONDS = 10;
+
     private static final int IDS_PER_QUERY = 500;
 
-    private static final String INSERT_FAILED = """
+    private static final String INSERT = """
             insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset,
-                record_key, record_headers, payload, payload_size, payload_omitted, last_error, status, attempts)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'failed', 1)
+                record_key, record_headers, payload, payload_size, payload_omitted, %s, attempts)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s, 1)
+            """;
+
+    private static final String UPDATE_PROCESSED = """
+            update %1$s
+            set status = 'processed', attempts = attempts + 1, processed_at = %2$s, updated_at = %2$s
+            where consumer_id = ? and message_id = ?
             """;
 
     private static final String UPDATE_FAILED = """
@@ -60,28 +70,51 @@ final class InboxTable {
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
+    private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
-    private final Dialect dialect;
     private final String table;
-    private final String complete;
+    private final @Nullable String complete;
     private final String now;
 
-    InboxTable(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
+    InboxTable(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        this.database = database;
         this.jdbc = jdbc;
-        this.dialect = dialect;
-        this.table = tables.inbox(dialect);
-        this.complete = dialect.inboxCompletionIn(this.table);
-        this.now = dialect.now();
+        this.table = database.inboxTable();
+        this.complete = database.dialect().inboxCompletionIn(this.table);
+        this.now = database.dialect().now();
     }
 
     /** Writes messages as processed. */
     void complete(List<KeptMessage> messages) {
-        if (messages.size() == 1) {
+        if (this.complete == null) {
+            sorted(messages).forEach(this::updateOrInsert);
+        } else if (messages.size() == 1) {
             this.jdbc.update(this.complete, statement -> bind(statement, messages.get(0)));
         } else {
             batch(this.complete, sorted(messages), InboxTable::bind);
         }
         addEarlierCalls(messages);
+    }
+
+    /** For a database whose dialect has no statement that does both. */
+    private void updateOrInsert(KeptMessage message) {
+        if (!updateProcessed(message.id())
+                && !this.database.tryInSavepoint(
+                        () -> insertProcessed(message), DuplicateKeyException.class::isInstance)) {
+            // Somebody has recorded in this moment that it failed elsewhere.
+            updateProcessed(message.id());
+        }
+    }
+
+    private boolean updateProcessed(MessageId id) {
+        return this.jdbc.update(UPDATE_PROCESSED.formatted(this.table, this.now), id.consumer(), id.value()) > 0;
+    }
+
+    private void insertProcessed(KeptMessage message) {
+        this.jdbc.update(
+                INSERT.formatted(
+                        this.table, "status, processed_at, updated_at", "'processed', %1$s, %1$s".formatted(this.now)),
+                statement -> bind(statement, message));
     }
 
     /** Adds the calls of which nothing has been recorded to what has been written of these messages. */
@@ -96,7 +129,8 @@ final class InboxTable {
 
     /** Writes messages that are not in the table as failed. */
     void insertFailed(List<KeptMessage> messages, String error) {
-        batch(INSERT_FAILED.formatted(this.table), sorted(messages), (statement, message) -> {
+        String insert = INSERT.formatted(this.table, "status, last_error", "'failed', ?");
+        batch(insert, sorted(messages), (statement, message) -> {
             bind(statement, message);
             statement.setString(12, error);
         });
@@ -155,8 +189,8 @@ final class InboxTable {
 
     /** The database's time. */
     Instant now() {
-        return Seconds.toInstant(Objects.requireNonNull(
-                this.jdbc.queryForObject("select " + this.dialect.secondsOfNow(), BigDecimal.class)));
+        return EpochSeconds.toInstant(Objects.requireNonNull(
+                this.jdbc.queryForObject("select " + this.database.dialect().secondsOfNow(), BigDecimal.class)));
     }
 
     private static List<KeptMessage> sorted(List<KeptMessage> messages) {
@@ -171,9 +205,9 @@ final class InboxTable {
         statement.setLong(6, message.coordinates().offset());
         statement.setBytes(7, message.key());
         statement.setString(8, message.headers());
-        statement.setBytes(9, message.payload().bytes());
-        statement.setObject(10, message.payload().size(), Types.INTEGER);
-        statement.setString(11, message.payload().omitted());
+        statement.setBytes(9, message.payload());
+        statement.setObject(10, message.payloadSize(), Types.INTEGER);
+        statement.setString(11, message.omitted());
     }
 
     private static void bind(PreparedStatement statement, int index, MessageId id) throws SQLException {

@@ -1,7 +1,7 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.StoreFailure;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.List;
 import java.util.function.BiPredicate;
 import org.slf4j.Logger;
@@ -13,20 +13,19 @@ final class JdbcInboxRecorder implements InboxRecorder {
 
     private static final Logger logger = LoggerFactory.getLogger(JdbcInboxRecorder.class);
 
-    private final InboxDatabase database;
-    private final ProcessedMessageStore store;
+    private final InboxTable table;
+    private final FailureWriter failures;
     private final KeptMessageFactory keeping;
     private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
     private final InboxObserver observer;
 
     JdbcInboxRecorder(
-            InboxDatabase database,
-            ProcessedMessageStore store,
+            JdbcProcessedMessageStore store,
             KeptMessageFactory keeping,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
             InboxObserver observer) {
-        this.database = database;
-        this.store = store;
+        this.table = new InboxTable(store.database(), store.database().jdbc());
+        this.failures = new FailureWriter(store);
         this.keeping = keeping;
         this.isOutage = isOutage;
         this.observer = observer;
@@ -35,10 +34,10 @@ final class JdbcInboxRecorder implements InboxRecorder {
     @Override
     public void processed(List<DeliveredMessage> messages) {
         try {
-            this.database.inListenersTransaction().complete(this.keeping.keep(messages));
+            this.table.complete(this.keeping.keep(messages));
         } catch (DataAccessException ex) {
-            throw StoreFailure.of(
-                    "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.of(ex));
+            throw StoreExceptionTranslator.translate(
+                    "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.sanitize(ex));
         }
     }
 
@@ -49,9 +48,10 @@ final class JdbcInboxRecorder implements InboxRecorder {
                 // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
                 return;
             }
-            new FailureRecord(this.database, this.store, this.keeping.keep(messages), FailureText.of(failure)).write();
+            this.failures.write(this.keeping.keep(messages), StackTraceFormatter.format(failure));
         } catch (RuntimeException ex) {
-            RuntimeException reason = (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.of(data) : ex;
+            RuntimeException reason =
+                    (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
             String consumer = messages.get(0).id().consumer();
             logger.warn(
                     "That {} of consumer '{}' failed could not be recorded in the inbox, {}. The message's own fate is"

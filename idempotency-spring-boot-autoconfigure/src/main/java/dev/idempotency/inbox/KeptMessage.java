@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param type what it says it is, or the class of what it was deserialized to
  * @param key the record's key
  * @param headers the record's headers, as {@link HeaderLines}
- * @param payload the record's value
+ * @param received exactly what was received as the record's value; {@code null} for a record without one, or if it is not
+ *     known
+ * @param omitted why the value is not kept; {@code null} if it is
  * @param earlierCalls calls of the listener that have not been recorded, beside the one that is
  */
 record KeptMessage(
@@ -21,17 +23,23 @@ record KeptMessage(
         @Nullable String type,
         byte @Nullable [] key,
         String headers,
-        Payload payload,
+        byte @Nullable [] received,
+        @Nullable String omitted,
         int earlierCalls) {
 
-    /** A message of which all earlier calls have been recorded. */
-    KeptMessage(
-            MessageId id,
-            RecordCoordinates coordinates,
-            @Nullable String type,
-            byte @Nullable [] key,
-            String headers,
-            Payload payload) {
-        this(id, coordinates, type, key, headers, payload, 0);
+    static final String TOO_LARGE = "too large";
+
+    /** Somebody put another record in the place of the one that was received. */
+    static final String UNKNOWN = "unknown";
+
+    /** What is kept of the record's value. */
+    byte @Nullable [] payload() {
+        return (this.omitted == null) ? this.received : null;
+    }
+
+    /** The size of the record's value in bytes, kept or not; {@code null} for a record without one, or if it is not known. */
+    @Nullable
+    Integer payloadSize() {
+        return (this.received != null) ? this.received.length : null;
     }
 }

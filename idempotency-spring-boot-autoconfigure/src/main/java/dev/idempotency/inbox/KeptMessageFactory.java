@@ -45,7 +45,8 @@ final class KeptMessageFactory {
                 type(headers, message.record().value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
-                (found != null) ? payload(found.value()) : Payload.UNKNOWN,
+                (found != null) ? found.value() : null,
+                (found != null) ? omission(found.value()) : KeptMessage.UNKNOWN,
                 message.earlierCalls());
     }
 
@@ -61,11 +62,8 @@ final class KeptMessageFactory {
                 .toList();
     }
 
-    private Payload payload(byte @Nullable [] received) {
-        if (received == null) {
-            return Payload.NONE;
-        }
-        return (received.length > this.maxPayload) ? Payload.tooLarge(received.length) : Payload.of(received);
+    private @Nullable String omission(byte @Nullable [] received) {
+        return (received != null && received.length > this.maxPayload) ? KeptMessage.TOO_LARGE : null;
     }
 
     /** Where it can be sent to again: a dead letter leads back to a topic that this listener does not read. */

@@ -1,14 +1,13 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.failure.Causes;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
 
 /**
- * A failure of the database without the values that were to be written: drivers and servers put rows, and so payloads,
+ * Takes the values that were to be written out of a failure of the database: drivers and servers put rows, and so payloads,
  * into their messages.
  */
 final class SqlExceptionSanitizer {
@@ -21,8 +20,8 @@ final class SqlExceptionSanitizer {
     private SqlExceptionSanitizer() {}
 
     /** The same failure, with no more than the first line of what the database said where that is about values. */
-    static RuntimeException of(DataAccessException failure) {
-        SQLException innermost = innermost(failure);
+    static RuntimeException sanitize(DataAccessException failure) {
+        SQLException innermost = StoreExceptionTranslator.innermost(failure);
         if (innermost == null) {
             return failure;
         }
@@ -40,16 +39,5 @@ final class SqlExceptionSanitizer {
         String message = String.valueOf(failure.getMessage());
         return new SQLException(
                 message.lines().findFirst().orElse(message), failure.getSQLState(), failure.getErrorCode());
-    }
-
-    /** The exception of a batch has its values in the first line, too; the one that it leads to has not. */
-    private static @Nullable SQLException innermost(Throwable failure) {
-        SQLException found = null;
-        for (Throwable next : Causes.of(failure)) {
-            if (next instanceof SQLException sql) {
-                found = (sql.getNextException() != null) ? sql.getNextException() : sql;
-            }
-        }
-        return found;
     }
 }

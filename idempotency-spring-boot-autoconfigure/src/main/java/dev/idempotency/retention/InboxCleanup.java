@@ -95,7 +95,8 @@ public final class InboxCleanup implements CleanupTask {
 
         @Override
         public int remove(int limit) {
-            Purged forgotten = InboxCleanup.this.inbox.forget(this.known, this.status, this.age, this.from, limit);
+            Purged forgotten =
+                    InboxCleanup.this.inbox.purgeExpired(this.known, this.status, this.age, this.from, limit);
             this.from = forgotten.upTo();
             return forgotten.rows();
         }
@@ -123,7 +124,7 @@ public final class InboxCleanup implements CleanupTask {
                 return 0;
             }
             List<String> forgotten =
-                    InboxCleanup.this.inbox.forgetUnchanged(this.consumer, this.idle, this.after, limit);
+                    InboxCleanup.this.inbox.purgeUnchanged(this.consumer, this.idle, this.after, limit);
             if (!forgotten.isEmpty()) {
                 this.after = forgotten.get(forgotten.size() - 1);
             }

@@ -39,14 +39,14 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     public List<Backlog> backlogs() {
         List<Backlog> backlogs = new ArrayList<>();
         Map<String, Duration> known = this.retentions.byConsumer();
-        known.forEach((consumer, retention) -> backlogs.add(
-                new Drain((from, limit) -> this.messages.forgetExpired(consumer, retention, from, limit))));
+        known.forEach((consumer, retention) ->
+                backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit))));
         Duration idle = this.orphansAfter;
         if (idle != null) {
             this.messages.consumers().stream()
                     .filter(consumer -> !known.containsKey(consumer))
                     .map(consumer ->
-                            new Drain((from, limit) -> this.messages.forgetAbandoned(consumer, idle, from, limit)))
+                            new Drain((from, limit) -> this.messages.purgeAbandoned(consumer, idle, from, limit)))
                     .forEach(backlogs::add);
         }
         return backlogs;

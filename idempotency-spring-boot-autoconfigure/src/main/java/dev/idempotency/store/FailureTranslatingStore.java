@@ -69,7 +69,7 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
         try {
             return work.get();
         } catch (RuntimeException ex) {
-            throw StoreFailure.of(task.get(), ex);
+            throw StoreExceptionTranslator.translate(task.get(), ex);
         } catch (Error ex) {
             FatalErrors.rethrow(ex);
             throw new StoreFailedException(

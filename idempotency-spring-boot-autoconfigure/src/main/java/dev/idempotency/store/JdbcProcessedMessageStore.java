@@ -1,20 +1,15 @@
 package dev.idempotency.store;
 
 import dev.idempotency.Claim;
-import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.ShortTransaction;
-import dev.idempotency.database.StatementTrial;
-import dev.idempotency.database.Tables;
-import java.sql.Connection;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.WriteProbe;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,19 +19,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.support.SQLExceptionTranslator;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
@@ -46,9 +35,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
 
-    private static final int IDS_PER_QUERY = 500;
+    private static final String WITNESS_PREFIX = "idempotency-witness:";
+    private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    private static final int CLOCK_TOLERANCE_MILLIS = 100;
+    private static final int IDS_PER_QUERY = 500;
 
     /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
     private static final int LOOK_UP_SECONDS = 5;
@@ -62,50 +52,45 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     /** One step in the primary key. */
     private static final String ANY = "select min(message_id) from %s where consumer_id = ?";
 
-    private static final String FORGET = "delete from %s where consumer_id = ? and message_id = ?";
+    private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
-    private final DataSource dataSource;
-    private final Dialect dialect;
-    private final String table;
+    private final IdempotencyDatabase database;
+    private final ClaimTransaction transaction;
     private final ClaimStatement claim;
     private final String find;
-    private final Duration claimTimeout;
-    private final SQLExceptionTranslator exceptionTranslator;
+    private final String any;
+    private final String delete;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
-    private final ShortTransaction transaction;
-    private final ForgottenMark forgottenMark;
-    private final TableStatistics statistics;
-    private final StatementTrial trial;
+    private final ForgottenMarker forgottenMarker;
+    private final StoreStatisticsReader statistics;
+    private final WriteProbe probe;
 
-    public JdbcProcessedMessageStore(DataSource dataSource, Dialect dialect, Tables tables, Duration claimTimeout) {
-        this.dataSource = unwrap(dataSource);
-        this.dialect = dialect;
-        this.table = tables.processed(dialect);
-        this.claim = dialect.claimIn(this.table);
-        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), this.table);
-        this.claimTimeout = claimTimeout;
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new ShortTransaction(this.dataSource);
-        this.forgottenMark = new ForgottenMark(dialect, tables);
-        this.exceptionTranslator = this.jdbc.getExceptionTranslator();
-        this.lookUps = new JdbcTemplate(this.dataSource);
-        this.lookUps.setQueryTimeout(LOOK_UP_SECONDS);
-        this.statistics = new TableStatistics(this.lookUps, dialect, tables);
-        this.trial = new StatementTrial(this.dataSource, dialect, tables);
+    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
+    public JdbcProcessedMessageStore(IdempotencyDatabase database, Duration claimTimeout) {
+        Dialect dialect = database.dialect();
+        String table = database.processedTable();
+        this.database = database;
+        this.transaction = new ClaimTransaction(database, claimTimeout);
+        this.claim = dialect.claimIn(table);
+        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), table);
+        this.any = ANY.formatted(table);
+        this.delete = DELETE.formatted(table);
+        this.jdbc = database.jdbc();
+        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
+        this.forgottenMarker = new ForgottenMarker(database);
+        this.statistics = new StoreStatisticsReader(database, this.lookUps);
+        this.probe = new WriteProbe(database);
     }
 
-    /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
-    private static DataSource unwrap(DataSource dataSource) {
-        if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-            return proxy.getTargetDataSource();
-        }
-        return dataSource;
+    /** The database whose transactions a claim can be part of. */
+    public IdempotencyDatabase database() {
+        return this.database;
     }
 
     /** The data source whose transactions a claim can be part of. */
     public DataSource dataSource() {
-        return this.dataSource;
+        return this.database.dataSource();
     }
 
     @Override
@@ -115,107 +100,27 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             sorted = new ArrayList<>(claims);
             sorted.sort(BY_ID);
         }
-        ConnectionHolder holder = transactionHolder();
-        Connection connection = holder.getConnection();
-        try {
-            if (connection.getAutoCommit()) {
-                throw notInTransaction("its connection commits by itself");
-            }
-            return execute(connection, sorted, holder);
-        } catch (SQLException ex) {
-            throw translate(ex, "claim a message");
-        }
+        return this.transaction.claim(this.claim, sorted);
     }
 
     @Override
     public boolean holds(MessageId claimed) {
-        try {
-            Boolean intact =
-                    this.dialect.isTransactionIntact(transactionHolder().getConnection());
-            return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
-        } catch (SQLException ex) {
-            throw translate(ex, "look whether a message is still claimed");
-        }
+        Boolean intact = this.transaction.isIntact();
+        return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
     }
 
+    /**
+     * Where only the database knows, a row stands witness among the claims: it is written now and removed before the
+     * commit, so that nobody else ever sees it.
+     */
     @Override
     public BooleanSupplier watchTransaction(String consumer) {
-        return (isAborted() != null) ? () -> Boolean.FALSE.equals(isAborted()) : new WitnessRow(this, consumer)::remove;
-    }
-
-    private @Nullable Boolean isAborted() {
-        try {
-            return this.dialect.isTransactionAborted(transactionHolder().getConnection());
-        } catch (SQLException ex) {
-            throw translate(ex, "look whether a transaction can still be committed");
+        if (this.transaction.isAborted() != null) {
+            return () -> Boolean.FALSE.equals(this.transaction.isAborted());
         }
-    }
-
-    private ConnectionHolder transactionHolder() {
-        if (TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder holder) {
-            return holder;
-        }
-        throw notInTransaction("no transaction of the store's DataSource is active");
-    }
-
-    private static UnprotectedListenerException notInTransaction(String why) {
-        return new UnprotectedListenerException("The claim would not be part of the listener's transaction: " + why
-                + ". Name a transaction manager that manages the store's DataSource in"
-                + " @IdempotentListener(transactionManager = …).");
-    }
-
-    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
-    private int timeoutSeconds(ConnectionHolder holder) {
-        long seconds = claimSeconds();
-        if (holder.hasTimeout()) {
-            seconds = Math.min(seconds, Math.max(1, holder.getTimeToLiveInSeconds()));
-        }
-        return (int) Math.min(seconds, Integer.MAX_VALUE);
-    }
-
-    private long claimSeconds() {
-        return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
-    }
-
-    private Set<MessageId> execute(Connection connection, List<Claim> claims, ConnectionHolder holder)
-            throws SQLException {
-        int limit = timeoutSeconds(holder);
-        long start = System.nanoTime();
-        try {
-            return this.claim.execute(connection, claims, limit);
-        } catch (SQLException ex) {
-            if (this.dialect.isTimeout(ex)) {
-                throw timeout(ex, claims, limit, Duration.ofNanos(System.nanoTime() - start));
-            }
-            throw ex;
-        }
-    }
-
-    private ClaimTimeoutException timeout(SQLException ex, List<Claim> claims, int limit, Duration waited) {
-        Claim first = claims.get(0);
-        String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
-        return new ClaimTimeoutException(
-                ("The claim of message %s (%s)%s waited %d ms for another transaction that holds it, or its table. Nothing"
-                                + " was written; the message can be retried. %s")
-                        .formatted(first.id(), first.coordinates(), more, waited.toMillis(), whoseLimit(limit, waited)),
-                ex);
-    }
-
-    private String whoseLimit(int limit, Duration waited) {
-        if (waited.plusMillis(CLOCK_TOLERANCE_MILLIS).toSeconds() < limit) {
-            return "It was ended before idempotency.claim.timeout (%s), by a limit of the database's own or on request: see to its"
-                            .formatted(this.claimTimeout)
-                    + " lock and statement timeouts if listeners take that long.";
-        }
-        return (limit < claimSeconds())
-                ? "Its transaction has no more time than that: raise @Transactional(timeout = …) if listeners take that long."
-                : "Raise idempotency.claim.timeout (%s) if listeners take that long.".formatted(this.claimTimeout);
-    }
-
-    private DataAccessException translate(SQLException ex, String task) {
-        DataAccessException translated = this.exceptionTranslator.translate(task, null, ex);
-        return (translated != null) ? translated : new UncategorizedSQLException(task, null, ex);
+        MessageId witness = new MessageId(consumer, WITNESS_PREFIX + UUID.randomUUID());
+        claim(List.of(new Claim(witness, NOWHERE)));
+        return () -> delete(witness, this.jdbc);
     }
 
     @Override
@@ -245,8 +150,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
                     MessageId id = new MessageId(consumer, row.getString(1));
                     RecordCoordinates coordinates =
                             new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-                    Instant processedAt = Seconds.toInstant(row.getBigDecimal(5));
-                    Instant now = Seconds.toInstant(row.getBigDecimal(6));
+                    Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
+                    Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
                     found.put(
                             id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
                 });
@@ -254,8 +159,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return inTransaction(
-                template -> template.queryForObject(ANY.formatted(this.table), String.class, consumer) != null);
+        return inTransaction(template -> template.queryForObject(this.any, String.class, consumer) != null);
     }
 
     @Override
@@ -263,31 +167,26 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return inTransaction(template -> {
             boolean known = delete(id, template);
             if (known) {
-                this.forgottenMark.set(id, template);
+                this.forgottenMarker.mark(id, template);
             }
             return known;
         });
     }
 
-    /** Takes a claim back that was made in the current transaction, so that nobody has seen it. */
-    boolean unclaim(MessageId id) {
-        return delete(id, this.jdbc);
-    }
-
     private boolean delete(MessageId id, JdbcTemplate template) {
-        return template.update(FORGET.formatted(this.table), id.consumer(), id.value()) > 0;
+        return template.update(this.delete, id.consumer(), id.value()) > 0;
     }
 
     /** A listener's transaction has its own time, any other has seconds. */
     private <T> T inTransaction(Function<JdbcTemplate, T> work) {
-        JdbcTemplate template = this.transaction.isWithinOne() ? this.jdbc : this.lookUps;
-        return this.transaction.call(() -> work.apply(template));
+        JdbcTemplate template = this.database.isInTransaction() ? this.jdbc : this.lookUps;
+        return this.database.inTransaction(() -> work.apply(template));
     }
 
     @Override
     public boolean takesWrites() {
         try {
-            this.trial.claims();
+            this.probe.tryClaims();
             return true;
         } catch (RuntimeException ex) {
             logger.debug("The store does not take writes", ex);
@@ -297,7 +196,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.transaction.call(() -> this.statistics.read(consumers));
+        return this.database.inTransaction(() -> this.statistics.read(consumers));
     }
 
     @Override

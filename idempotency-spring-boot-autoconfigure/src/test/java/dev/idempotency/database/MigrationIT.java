@@ -34,7 +34,6 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 /** Migrations that begin in the middle, on every database. */
 class MigrationIT {
 
-    private static final Tables TABLES = new Tables(null);
     private static final List<TestDatabase> DATABASES = new ArrayList<>();
 
     private HikariDataSource dataSource;
@@ -45,7 +44,7 @@ class MigrationIT {
         this.dataSource = new HikariDataSource();
         this.dataSource.setJdbcUrl(vendor.emptyDatabase());
         this.jdbc = new JdbcTemplate(this.dataSource);
-        this.dialect = DialectResolver.of(this.dataSource);
+        this.dialect = DialectResolver.resolve(this.dataSource);
         // The schema is the application's, and not empty.
         this.jdbc.execute("create table application_table (id integer)");
     }
@@ -75,6 +74,19 @@ class MigrationIT {
         assertThatException().isThrownBy(() -> migrate(failingAt("idempotency_inbox_readable as")));
         migrate();
         assertThatAllIsThere();
+    }
+
+    @ParameterizedTest
+    @MethodSource("vendors")
+    void aCompleteHistoryIsReadWithoutFlyway(Vendor vendor) {
+        connect(vendor);
+        migrate();
+        MigrationHistory history = new MigrationHistory(database(this.dataSource));
+        assertThat(history.isComplete()).isTrue();
+        SchemaScript latest = SchemaScript.ALL.get(SchemaScript.ALL.size() - 1);
+        String forgetLatest = quoted("delete from %s where %s = ?", MigrationHistory.TABLE, "script");
+        assertThat(this.jdbc.update(forgetLatest, latest.file())).isOne();
+        assertThat(history.isComplete()).isFalse();
     }
 
     @ParameterizedTest
@@ -200,15 +212,18 @@ class MigrationIT {
     }
 
     private void migrate(DataSource with) {
-        new Schema(with, this.dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(database(with), SchemaMode.MIGRATE).afterPropertiesSet();
     }
 
     private void assertThatAllIsThere() {
-        new Schema(this.dataSource, this.dialect, TABLES, SchemaMode.VALIDATE).afterPropertiesSet();
+        new Schema(database(this.dataSource), SchemaMode.VALIDATE).afterPropertiesSet();
         assertThat(this.jdbc.queryForList("select * from idempotency_inbox_readable"))
                 .isEmpty();
-        assertThat(new MigrationHistory(this.dataSource, this.dialect, TABLES).isComplete())
-                .isTrue();
+        assertThat(new MigrationHistory(database(this.dataSource)).isComplete()).isTrue();
+    }
+
+    private IdempotencyDatabase database(DataSource with) {
+        return new IdempotencyDatabase(with, this.dialect, null);
     }
 
     private List<?> history() {

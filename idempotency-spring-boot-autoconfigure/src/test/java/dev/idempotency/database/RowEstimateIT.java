@@ -15,8 +15,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 /** The estimate of a table in a schema of its own, on one connection. */
 class RowEstimateIT {
 
-    private static final Tables TABLES = new Tables("Dedup");
-
     private static final int ROWS = 20;
 
     @Test
@@ -43,10 +41,11 @@ class RowEstimateIT {
     }
 
     private static ProcessedMessageStore fill(SingleConnectionDataSource dataSource) {
-        Dialect dialect = DialectResolver.of(dataSource);
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), "Dedup");
         JdbcTemplate jdbc = new JdbcTemplate(dataSource);
         jdbc.execute("create schema \"Dedup\"");
-        new Schema(dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         for (int i = 0; i < ROWS; i++) {
             jdbc.update("""
                     insert into "Dedup".idempotency_processed
@@ -54,6 +53,6 @@ class RowEstimateIT {
                     values ('consumer', ?, 'topic', 0, 0)
                     """, String.valueOf(i));
         }
-        return new JdbcProcessedMessageStore(dataSource, dialect, TABLES, Duration.ofSeconds(10));
+        return new JdbcProcessedMessageStore(database, Duration.ofSeconds(10));
     }
 }

@@ -226,7 +226,7 @@ class SchemaIT {
             assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
                             .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
                     .contains("application_table", "flyway_schema_history")
-                    .doesNotContain(Tables.PROCESSED, Tables.INBOX, MigrationHistory.TABLE);
+                    .doesNotContain(IdempotencyDatabase.PROCESSED, IdempotencyDatabase.INBOX, MigrationHistory.TABLE);
         }
     }
 
@@ -263,7 +263,8 @@ class SchemaIT {
         this.jdbc.execute("grant all on schema public to " + role);
         DataSource readers = new DriverManagerDataSource(
                 this.database.jdbcUrl().replaceAll("(user|password)=[^&]*&?", ""), role, "reader");
-        Schema schema = new Schema(readers, DialectResolver.of(readers), new Tables(null), SchemaMode.MIGRATE);
+        Schema schema = new Schema(
+                new IdempotencyDatabase(readers, DialectResolver.resolve(readers), null), SchemaMode.MIGRATE);
         assertThatIllegalStateException()
                 .isThrownBy(schema::afterPropertiesSet)
                 .withMessageContaining("permission denied for table idempotency_schema_history")
@@ -315,7 +316,8 @@ class SchemaIT {
     @Test
     void aSchemaNameThatIsNoIdentifierIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Tables("x; drop table users"))
+                .isThrownBy(() -> new IdempotencyDatabase(
+                        new DriverManagerDataSource(), new PostgresDialect(), "x; drop table users"))
                 .withMessageContaining("idempotency.schema.name")
                 .withMessageContaining("x; drop table users");
     }
@@ -354,7 +356,7 @@ class SchemaIT {
     @Test
     void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
         assertThatIllegalStateException()
-                .isThrownBy(() -> DialectResolver.of(databaseNamed("Oracle")))
+                .isThrownBy(() -> DialectResolver.resolve(databaseNamed("Oracle")))
                 .withMessageContaining("'Oracle'")
                 .withMessageContaining("PostgreSQL")
                 .withMessageContaining(Dialect.class.getName());

@@ -10,10 +10,10 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.Tables;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
@@ -38,6 +38,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -65,15 +66,20 @@ abstract class AbstractInboxIT {
     private TransactionTemplate transaction;
     private JdbcProcessedMessageStore store;
     private InboxReader reader;
-    private InboxDatabase database;
+    private InboxTable table;
     private JdbcInboxRecorder recorder;
     private Inbox inbox;
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
     private final List<RuntimeException> rolledBack = new CopyOnWriteArrayList<>();
-    private InboxPurge forgettable;
+    private InboxPurge purge;
     private String consumer;
 
     abstract String jdbcUrl();
+
+    /** The dialect of the database. */
+    Dialect dialect(DataSource database) {
+        return DialectResolver.resolve(database);
+    }
 
     /** Whether a listener may see this failure, and have its message again, when others write the same message. */
     boolean isToBeExpected(DataAccessException failure) {
@@ -90,13 +96,15 @@ abstract class AbstractInboxIT {
         this.dataSource.setJdbcUrl(jdbcUrl());
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        this.dialect = DialectResolver.of(this.dataSource);
-        Tables tables = new Tables(null);
-        new Schema(this.dataSource, this.dialect, tables, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(this.dataSource, this.dialect, tables, SchemaMode.VALIDATE).afterPropertiesSet();
-        this.store = new JdbcProcessedMessageStore(this.dataSource, this.dialect, tables, Duration.ofSeconds(30));
-        this.database = new InboxDatabase(this.dataSource, this.dialect, tables);
-        this.reader = this.database.reader();
+        this.dialect = dialect(this.dataSource);
+        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.dialect, null);
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        Schema schema = new Schema(database, SchemaMode.VALIDATE);
+        schema.useForInbox();
+        schema.afterPropertiesSet();
+        this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
+        this.table = new InboxTable(database, this.jdbc);
+        this.reader = new InboxReader(database);
         InboxObserver observer = new InboxObserver() {
 
             @Override
@@ -108,22 +116,19 @@ abstract class AbstractInboxIT {
             }
         };
         this.recorder = new JdbcInboxRecorder(
-                this.database,
                 this.store,
                 new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this::isOutage,
                 observer);
-        ListenerInboxes listeners = new ListenerInboxes(
+        InboxRecorderFactory listeners = new InboxRecorderFactory(
                 this.store,
-                this.dialect,
-                tables,
                 new InboxSettings(false, 100_000, List.of()),
                 new DeserializerInstrumentation(),
                 this::isOutage,
                 observer,
                 () -> {});
-        this.inbox = new Inbox(this.store, this.dialect, tables, listeners, () -> null, null, observer);
-        this.forgettable = new InboxPurge(this.dataSource, this.dialect, tables);
+        this.inbox = new Inbox(this.store, listeners, () -> null, null, observer);
+        this.purge = new InboxPurge(database);
     }
 
     @BeforeEach
@@ -481,14 +486,14 @@ abstract class AbstractInboxIT {
         assertThat(markReplayed("1")).isFalse();
         assertThat(entry("1").status()).isEqualTo(InboxStatus.REPLAYED);
         assertThat(entry("1").replays()).isOne();
-        this.database.inNewTransaction(
-                table -> table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "could not be sent"));
+        this.transaction.executeWithoutResult(
+                status -> this.table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "could not be sent"));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
         assertThat(entry("1").lastError()).isEqualTo("could not be sent");
     }
 
     private Boolean markReplayed(String id) {
-        return this.database.callInNewTransaction(table -> table.markReplayed(id(id), InboxStatus.FAILED));
+        return this.transaction.execute(status -> this.table.markReplayed(id(id), InboxStatus.FAILED));
     }
 
     @Test
@@ -496,15 +501,15 @@ abstract class AbstractInboxIT {
         this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
         assertThat(markReplayed("1")).isTrue();
         process(message("1"));
-        this.database.inNewTransaction(
-                table -> table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "timed out, but was sent"));
+        this.transaction.executeWithoutResult(
+                status -> this.table.takeReplayBack(id("1"), InboxStatus.REPLAYED, "timed out, but was sent"));
         assertThat(entry("1").status()).isEqualTo(InboxStatus.PROCESSED);
     }
 
     @Test
     void whatFailsAgainDuringAReplayOfAllIsNotReplayedTwiceByIt() {
         this.recorder.failed(List.of(message("1")), new IllegalStateException("x"));
-        Instant begin = this.database.callInNewTransaction(InboxTable::now);
+        Instant begin = this.table.now();
         assertThat(this.reader.replayable(this.consumer, begin, 10)).containsExactly(id("1"));
         assertThat(markReplayed("1")).isTrue();
         assertThat(this.reader.replayable(this.consumer, begin, 10)).isEmpty();
@@ -521,7 +526,6 @@ abstract class AbstractInboxIT {
     @Test
     void whoJudgesFailuresCannotAddOne() {
         InboxRecorder misjudging = new JdbcInboxRecorder(
-                this.database,
                 this.store,
                 new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of()), false),
                 (messages, failure) -> {
@@ -540,12 +544,12 @@ abstract class AbstractInboxIT {
         this.jdbc.update(
                 "update idempotency_inbox set updated_at = %s where consumer_id = ?"
                         .formatted(this.dialect.timeOfSeconds()),
-                Seconds.of(Instant.now().minus(Duration.ofHours(2))),
+                EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2))),
                 this.consumer);
         ExecutorService thread = Executors.newSingleThreadExecutor();
         try {
             this.transaction.executeWithoutResult(status -> {
-                this.database.inListenersTransaction().lock(List.of(id("1")));
+                this.table.lock(List.of(id("1")));
                 Future<Integer> forgotten = thread.submit(() -> forget(InboxStatus.PROCESSED, 10));
                 assertThat(forgotten).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(2);
             });
@@ -581,8 +585,7 @@ abstract class AbstractInboxIT {
         InboxQuery query = InboxQuery.ALL.withConsumer(this.consumer).withStatus(InboxStatus.FAILED);
         assertThat(this.reader.find(query.withPage(0, 3)).entries()).hasSize(3);
         assertThat(this.reader.find(query.withPage(1, 3)).entries()).hasSize(2);
-        assertThat(this.reader.replayable(this.consumer, this.database.callInNewTransaction(InboxTable::now), 10))
-                .hasSize(5);
+        assertThat(this.reader.replayable(this.consumer, this.table.now(), 10)).hasSize(5);
         assertThat(this.reader.notReplayable(this.consumer)).isZero();
     }
 
@@ -595,7 +598,7 @@ abstract class AbstractInboxIT {
         this.jdbc.update(
                 "update idempotency_inbox set updated_at = %s where consumer_id = ? and message_id <> '4'"
                         .formatted(this.dialect.timeOfSeconds()),
-                Seconds.of(Instant.now().minus(Duration.ofHours(2))),
+                EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2))),
                 this.consumer);
         assertThat(forget(InboxStatus.FAILED, 100)).isZero();
         assertThat(forget(InboxStatus.PROCESSED, 3)).isEqualTo(3);
@@ -606,8 +609,8 @@ abstract class AbstractInboxIT {
     }
 
     private int forget(InboxStatus status, int limit) {
-        return this.forgettable
-                .forget(List.of("nobody", this.consumer), status, Duration.ofHours(1), Instant.EPOCH, limit)
+        return this.purge
+                .purgeExpired(List.of("nobody", this.consumer), status, Duration.ofHours(1), Instant.EPOCH, limit)
                 .rows();
     }
 
@@ -616,32 +619,28 @@ abstract class AbstractInboxIT {
         process(message("1"), message("2"));
         this.recorder.failed(List.of(message("3")), new IllegalStateException("x"));
         String hoursAgo = "set %s = " + this.dialect.timeOfSeconds() + " where consumer_id = ?";
-        BigDecimal old = Seconds.of(Instant.now().minus(Duration.ofHours(2)));
+        BigDecimal old = EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(2)));
         this.jdbc.update("update idempotency_inbox " + hoursAgo.formatted("updated_at"), old, this.consumer);
         for (InboxStatus status : InboxStatus.values()) {
-            assertThat(this.forgettable
-                            .forget(List.of("another"), status, Duration.ofHours(1), Instant.EPOCH, 10)
+            assertThat(this.purge
+                            .purgeExpired(List.of("another"), status, Duration.ofHours(1), Instant.EPOCH, 10)
                             .rows())
                     .isZero();
         }
-        assertThat(this.forgettable.consumers()).contains(this.consumer);
-        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
-                .isFalse();
+        assertThat(this.purge.consumers()).contains(this.consumer);
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
         this.jdbc.update("update idempotency_processed " + hoursAgo.formatted("processed_at"), old, this.consumer);
-        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(3)))
-                .isFalse();
-        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
-                .isTrue();
-        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(3), "", 2))
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(3))).isFalse();
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isTrue();
+        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(3), "", 2))
                 .isEmpty();
-        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(1), "", 2))
+        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(1), "", 2))
                 .containsExactly("1", "2");
-        assertThat(this.forgettable.forgetUnchanged(this.consumer, Duration.ofHours(1), "2", 2))
+        assertThat(this.purge.purgeUnchanged(this.consumer, Duration.ofHours(1), "2", 2))
                 .containsExactly("3");
-        assertThat(this.forgettable.consumers()).doesNotContain(this.consumer);
+        assertThat(this.purge.consumers()).doesNotContain(this.consumer);
         this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
-        assertThat(this.forgettable.isAbandoned(this.consumer, Duration.ofHours(1)))
-                .isFalse();
+        assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
     }
 
     @Test

@@ -2,11 +2,10 @@ package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -32,12 +31,12 @@ class InboxPlanIT {
     private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
     private final TransactionTemplate transaction =
             new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-    private final Dialect dialect = DialectResolver.of(this.dataSource);
-    private final Tables tables = new Tables(null);
+    private final IdempotencyDatabase tables =
+            new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
 
     @BeforeAll
     void manyRows() {
-        new Schema(this.dataSource, this.dialect, this.tables, SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(this.tables, SchemaMode.MIGRATE).afterPropertiesSet();
         this.jdbc.update("""
                 insert into idempotency_inbox (consumer_id, message_id, status, message_type, record_topic,
                     record_partition, record_offset, record_headers, attempts, updated_at)
@@ -62,15 +61,13 @@ class InboxPlanIT {
     }
 
     private void assertThatFewAreReadFor(InboxQuery query) {
-        assertThatFewAreRead(() -> assertThat(new InboxReader(this.jdbc, this.dialect, this.tables)
-                        .find(query)
-                        .entries())
-                .hasSize(50));
+        assertThatFewAreRead(() ->
+                assertThat(new InboxReader(this.tables).find(query).entries()).hasSize(50));
     }
 
     @Test
     void whereNothingIsExpiredHardlyAnythingIsRead() {
-        assertThatFewAreRead(() -> assertThat(new InboxRemoval(this.jdbc, this.dialect, this.tables)
+        assertThatFewAreRead(() -> assertThat(new InboxPurge(this.tables)
                         .deleteExpired(
                                 List.of("consumer-1"), InboxStatus.PROCESSED, Duration.ofDays(7), Instant.EPOCH, 1000)
                         .rows())
@@ -80,7 +77,7 @@ class InboxPlanIT {
     @Test
     void whereAnotherConsumerKeepsItsMessagesForLongerWhatHasBeenLookedThroughIsNotReadAgain() {
         Instant from = Instant.now().minus(Duration.ofHours(20));
-        assertThatFewAreRead(() -> assertThat(new InboxRemoval(this.jdbc, this.dialect, this.tables)
+        assertThatFewAreRead(() -> assertThat(new InboxPurge(this.tables)
                         .deleteExpired(List.of("nobody"), InboxStatus.PROCESSED, Duration.ofHours(20), from, 1000)
                         .rows())
                 .isZero());
@@ -88,9 +85,9 @@ class InboxPlanIT {
 
     @Test
     void forAReplayOnlyFailedMessagesAreRead() {
-        Map<String, Object> reads = reads(() -> assertThat(new InboxReader(this.jdbc, this.dialect, this.tables)
-                        .replayable("consumer-0", Instant.now(), 10))
-                .hasSize(10));
+        Map<String, Object> reads =
+                reads(() -> assertThat(new InboxReader(this.tables).replayable("consumer-0", Instant.now(), 10))
+                        .hasSize(10));
         assertThat(reads).containsEntry("seq_scan", 0L);
         assertThat((Long) reads.get("idx_tup_fetch")).isLessThanOrEqualTo(1000);
     }

@@ -52,8 +52,10 @@ class KeptMessageFactoryTests {
     void ofARecordThatAnInterceptorPutInItsPlaceTheBytesAreUnknown() {
         Headers headers = new RecordHeaders();
         this.received.rememberValue(headers, ByteBuffer.wrap(new byte[] {1}));
-        assertThat(keep(headers, "changed", ELSEWHERE, false).payload().bytes()).containsExactly(1);
-        assertThat(keep(new RecordHeaders(), "changed", ELSEWHERE, false).payload())
-                .isEqualTo(Payload.UNKNOWN);
+        assertThat(keep(headers, "changed", ELSEWHERE, false).payload()).containsExactly(1);
+        KeptMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);
+        assertThat(unknown.payload()).isNull();
+        assertThat(unknown.payloadSize()).isNull();
+        assertThat(unknown.omitted()).isEqualTo(KeptMessage.UNKNOWN);
     }
 }

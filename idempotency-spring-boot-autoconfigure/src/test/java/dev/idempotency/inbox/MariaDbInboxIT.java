@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.MessageId;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.Tables;
 import dev.idempotency.testing.TestMariaDb;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,7 +46,8 @@ class MariaDbInboxIT extends AbstractInboxIT {
         try (HikariDataSource utc = new HikariDataSource();
                 HikariDataSource local = new HikariDataSource()) {
             utc.setJdbcUrl(url + "&sessionVariables=time_zone='+00:00'");
-            new Schema(utc, DialectResolver.of(utc), new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+            new Schema(new IdempotencyDatabase(utc, DialectResolver.resolve(utc), null), SchemaMode.MIGRATE)
+                    .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(utc);
             for (int minutes : List.of(-90, -30, 30, 90)) {
                 jdbc.update(
@@ -55,11 +56,11 @@ class MariaDbInboxIT extends AbstractInboxIT {
                                 + " values ('c', ?, 'failed', 't', 0, ?, '', 1, from_unixtime(?))",
                         String.valueOf(minutes),
                         minutes,
-                        Seconds.of(minutesAfter(minutes)));
+                        EpochSeconds.toDecimal(minutesAfter(minutes)));
             }
             createZone(jdbc);
             local.setJdbcUrl(url + "&sessionVariables=time_zone='Test/Autumn'");
-            InboxReader reader = new InboxReader(new JdbcTemplate(local), DialectResolver.of(local), new Tables(null));
+            InboxReader reader = new InboxReader(new IdempotencyDatabase(local, DialectResolver.resolve(local), null));
             assertThat(ids(reader, -15, null)).containsExactly("90", "30");
             assertThat(ids(reader, 15, null)).containsExactly("90", "30");
             assertThat(ids(reader, -45, 15)).containsExactly("-30");

@@ -40,33 +40,36 @@ class SqlExceptionSanitizerTests {
     void theKindOfFailureStaysTheSame(String state) {
         SQLException failure = new SQLException("what happened", state);
         FailureKind kind = new DatabaseFailureClassifier().classify(translated(failure));
-        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.of(translated(failure))))
+        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.sanitize(translated(failure))))
                 .isEqualTo(kind);
-        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.of(translated(batch(failure)))))
+        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.sanitize(translated(batch(failure)))))
                 .isEqualTo(kind);
     }
 
     @Test
     void aLostConnectionIsAnOutageWithoutAnyState() {
         assertThat(new DatabaseFailureClassifier()
-                        .classify(SqlExceptionSanitizer.of(translated(new SQLTransientConnectionException("gone")))))
+                        .classify(SqlExceptionSanitizer.sanitize(
+                                translated(new SQLTransientConnectionException("gone")))))
                 .isEqualTo(FailureKind.OUTAGE);
         assertThat(new DatabaseFailureClassifier()
-                        .classify(SqlExceptionSanitizer.of(translated(new SQLRecoverableException("gone")))))
+                        .classify(SqlExceptionSanitizer.sanitize(translated(new SQLRecoverableException("gone")))))
                 .isEqualTo(FailureKind.OUTAGE);
     }
 
     @Test
     void valuesAreLeftOutWhereverTheDatabasePutsThem() {
         SQLException violation = new SQLException("violates a constraint\n  Detail: row contains (secret)", "23505");
-        RuntimeException single = SqlExceptionSanitizer.of(translated(violation));
+        RuntimeException single = SqlExceptionSanitizer.sanitize(translated(violation));
         assertThat(single).isInstanceOf(DuplicateKeyException.class);
-        assertThat(FailureText.of(single)).contains("violates a constraint").doesNotContain("secret");
-        assertThat(FailureText.of(SqlExceptionSanitizer.of(translated(batch(violation)))))
+        assertThat(StackTraceFormatter.format(single))
+                .contains("violates a constraint")
+                .doesNotContain("secret");
+        assertThat(StackTraceFormatter.format(SqlExceptionSanitizer.sanitize(translated(batch(violation)))))
                 .contains("violates a constraint")
                 .doesNotContain("secret");
         SQLException deadlock = new SQLException("deadlock detected\n  Detail: process 1 waits", "40P01");
-        assertThat(FailureText.of(SqlExceptionSanitizer.of(translated(batch(deadlock)))))
+        assertThat(StackTraceFormatter.format(SqlExceptionSanitizer.sanitize(translated(batch(deadlock)))))
                 .contains("process 1 waits")
                 .doesNotContain("secret");
     }

@@ -3,9 +3,9 @@ package dev.idempotency.retention;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Tables;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.io.IOException;
@@ -30,7 +30,9 @@ class DocumentedCleanupIT {
     void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE)
+            new Schema(
+                            new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null),
+                            SchemaMode.MIGRATE)
                     .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
@@ -55,7 +57,9 @@ class DocumentedCleanupIT {
     void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() throws IOException {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            new Schema(dataSource, DialectResolver.of(dataSource), new Tables(null), SchemaMode.MIGRATE)
+            new Schema(
+                            new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null),
+                            SchemaMode.MIGRATE)
                     .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             String insert = """

@@ -2,11 +2,10 @@ package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Tables;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.testing.TestDatabase;
@@ -25,7 +24,6 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 class SharedCleanupIT {
 
     private static final int INSTANCES = 3;
-    private static final Tables TABLES = new Tables(null);
 
     private final CyclicBarrier allAtWork = new CyclicBarrier(INSTANCES);
 
@@ -33,8 +31,8 @@ class SharedCleanupIT {
     void instancesShareTheWorkAndDoNoneOfItTwice() {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
-            Dialect dialect = DialectResolver.of(dataSource);
-            new Schema(dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
+            IdempotencyDatabase tables = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+            new Schema(tables, SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             jdbc.update("""
                     insert into idempotency_processed
@@ -42,7 +40,7 @@ class SharedCleanupIT {
                     select 'consumer-' || n % 2, n::text, current_timestamp - (n % 10) * interval '2 days', 'topic', 0, n
                     from generate_series(1, 50000) as n
                     """);
-            List<CompletableFuture<CleanupRun>> runs = Stream.generate(() -> instance(dataSource, dialect))
+            List<CompletableFuture<CleanupRun>> runs = Stream.generate(() -> instance(tables))
                     .limit(INSTANCES)
                     .map(cleanup -> CompletableFuture.supplyAsync(cleanup::run, task -> new Thread(task).start()))
                     .toList();
@@ -58,14 +56,14 @@ class SharedCleanupIT {
         }
     }
 
-    private Cleanup instance(DataSource dataSource, Dialect dialect) {
+    private Cleanup instance(IdempotencyDatabase tables) {
         ConsumerRetentions retentions = new ConsumerRetentions();
         for (String consumer : List.of("consumer-0", "consumer-1")) {
             retentions.observe(new ConsumerDescription(
                     consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)));
         }
-        CleanupTask task = new ProcessedMessageCleanup(
-                new ProcessedMessagePurge(dataSource, dialect, TABLES), retentions, Duration.ofDays(30));
+        CleanupTask task =
+                new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), retentions, Duration.ofDays(30));
         return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
     }
 

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Purged;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.Tables;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -30,7 +30,6 @@ abstract class PurgeContract {
 
     private static final Duration WEEK = Duration.ofDays(7);
     private static final Duration MONTH = Duration.ofDays(30);
-    private static final Tables TABLES = new Tables(null);
 
     private static final String INSERT = """
             insert into idempotency_processed
@@ -49,10 +48,11 @@ abstract class PurgeContract {
     void createTable() {
         this.dataSource = createDataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
-        Dialect dialect = DialectResolver.of(this.dataSource);
+        Dialect dialect = DialectResolver.resolve(this.dataSource);
         this.insert = INSERT.formatted(dialect.timeOfSeconds());
-        new Schema(this.dataSource, dialect, TABLES, SchemaMode.MIGRATE).afterPropertiesSet();
-        this.messages = new ProcessedMessagePurge(this.dataSource, dialect, TABLES);
+        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect, null);
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        this.messages = new ProcessedMessagePurge(database);
     }
 
     @BeforeEach
@@ -65,7 +65,7 @@ abstract class PurgeContract {
         given("billing", "old", daysAgo(8));
         given("billing", "young", daysAgo(6));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(1);
+        assertThat(purgeExpired("billing", WEEK, 10)).isEqualTo(1);
         assertThat(ids("billing")).containsExactly("young", "last");
     }
 
@@ -73,7 +73,7 @@ abstract class PurgeContract {
     void retentionCountsFromTheLastActivitySoThatAnOutageForgetsNothing() {
         given("billing", "before-the-outage", daysAgo(46));
         given("billing", "last-before-the-outage", daysAgo(40));
-        assertThat(forgetExpired("billing", WEEK, 10)).isZero();
+        assertThat(purgeExpired("billing", WEEK, 10)).isZero();
     }
 
     @Test
@@ -83,7 +83,7 @@ abstract class PurgeContract {
         given("billing", "last-before", daysAgo(40));
         given("billing", "first-after", daysAgo(6.9));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(1);
+        assertThat(purgeExpired("billing", WEEK, 10)).isEqualTo(1);
         assertThat(ids("billing")).containsExactly("before", "last-before", "first-after", "last");
     }
 
@@ -94,7 +94,7 @@ abstract class PurgeContract {
         given("billing", "first-after", daysAgo(7.1));
         given("billing", "after", daysAgo(3));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(3);
+        assertThat(purgeExpired("billing", WEEK, 10)).isEqualTo(3);
         assertThat(ids("billing")).containsExactly("after", "last");
     }
 
@@ -105,7 +105,7 @@ abstract class PurgeContract {
         given("billing", "back-for-a-moment", daysAgo(30));
         given("billing", "and-again", daysAgo(20));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", WEEK, 10)).isZero();
+        assertThat(purgeExpired("billing", WEEK, 10)).isZero();
     }
 
     @Test
@@ -113,9 +113,9 @@ abstract class PurgeContract {
         for (int message = 30; message >= 0; message--) {
             given("rare", "rare-" + message, daysAgo(message * 14));
         }
-        assertThat(forgetExpired("rare", WEEK, 100)).isEqualTo(27);
+        assertThat(purgeExpired("rare", WEEK, 100)).isEqualTo(27);
         assertThat(ids("rare")).containsExactly("rare-3", "rare-2", "rare-1", "rare-0");
-        assertThat(forgetExpired("rare", WEEK, 100)).isZero();
+        assertThat(purgeExpired("rare", WEEK, 100)).isZero();
     }
 
     @Test
@@ -126,8 +126,8 @@ abstract class PurgeContract {
         given("mailing", "old", daysAgo(8));
         given("Billing", "old", daysAgo(8));
         given("Billing", "last", daysAgo(0));
-        assertThat(forgetExpired("mailing", WEEK, 10)).isZero();
-        assertThat(forgetExpired("billing", WEEK, 10)).isEqualTo(1);
+        assertThat(purgeExpired("mailing", WEEK, 10)).isZero();
+        assertThat(purgeExpired("billing", WEEK, 10)).isEqualTo(1);
         assertThat(ids("mailing")).containsExactly("old");
         assertThat(ids("Billing")).containsExactly("old", "last");
     }
@@ -136,7 +136,7 @@ abstract class PurgeContract {
     void aRetentionLongerThanAnyDatabaseCanCountBackForgetsNothing() {
         given("billing", "old", daysAgo(8_000));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", Duration.ofDays(99_999_999), 10)).isZero();
+        assertThat(purgeExpired("billing", Duration.ofDays(99_999_999), 10)).isZero();
     }
 
     @Test
@@ -144,10 +144,10 @@ abstract class PurgeContract {
         for (int day = 20; day >= 0; day--) {
             given("billing", "day-" + day, daysAgo(day));
         }
-        Purged first = this.messages.forgetExpired("billing", WEEK, BEGINNING, 10);
+        Purged first = this.messages.purgeExpired("billing", WEEK, BEGINNING, 10);
         assertThat(first.rows()).isEqualTo(10);
         assertThat(ids("billing")).startsWith("day-10", "day-9").hasSize(11);
-        Purged second = this.messages.forgetExpired("billing", WEEK, first.upTo(), 10);
+        Purged second = this.messages.purgeExpired("billing", WEEK, first.upTo(), 10);
         assertThat(second.rows()).isBetween(3, 4);
         assertThat(ids("billing")).contains("day-6").doesNotContain("day-8");
     }
@@ -158,11 +158,11 @@ abstract class PurgeContract {
         given("billing", "old", daysAgo(9));
         given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
-        Purged forgotten = this.messages.forgetExpired("billing", WEEK, daysAgo(9.5), 10);
+        Purged forgotten = this.messages.purgeExpired("billing", WEEK, daysAgo(9.5), 10);
         assertThat(forgotten.rows()).isEqualTo(1);
         assertThat(forgotten.upTo()).isBetween(daysAgo(9.1), daysAgo(8.9));
         assertThat(ids("billing")).containsExactly("passed-over", "young", "last");
-        Purged none = this.messages.forgetExpired("billing", WEEK, forgotten.upTo(), 10);
+        Purged none = this.messages.purgeExpired("billing", WEEK, forgotten.upTo(), 10);
         assertThat(none).isEqualTo(new Purged(0, forgotten.upTo()));
     }
 
@@ -176,7 +176,7 @@ abstract class PurgeContract {
         given("billing", "last", daysAgo(0));
         Instant from = BEGINNING;
         for (int batch = 0; batch < 3; batch++) {
-            from = this.messages.forgetExpired("billing", WEEK, from, 3).upTo();
+            from = this.messages.purgeExpired("billing", WEEK, from, 3).upTo();
         }
         assertThat(ids("billing")).containsExactly("young", "last");
     }
@@ -184,12 +184,12 @@ abstract class PurgeContract {
     @Test
     void moreThanOneStatementCanHoldIsForgottenInOneGo() {
         List<Object[]> rows = IntStream.range(0, 1203)
-                .mapToObj(i -> new Object[] {"billing", "old-" + i, Seconds.of(daysAgo(9))})
+                .mapToObj(i -> new Object[] {"billing", "old-" + i, EpochSeconds.toDecimal(daysAgo(9))})
                 .toList();
         this.jdbc.batchUpdate(this.insert, rows);
         given("billing", "young", daysAgo(5));
         given("billing", "last", daysAgo(0));
-        assertThat(forgetExpired("billing", WEEK, 2000)).isEqualTo(1203);
+        assertThat(purgeExpired("billing", WEEK, 2000)).isEqualTo(1203);
         assertThat(ids("billing")).containsExactly("young", "last");
     }
 
@@ -204,7 +204,7 @@ abstract class PurgeContract {
             other.setAutoCommit(false);
             statement.executeQuery("select * from idempotency_processed"
                     + " where consumer_id = 'billing' and message_id = 'held' for update");
-            assertThat(forgetExpired("billing", WEEK, 1)).isEqualTo(1);
+            assertThat(purgeExpired("billing", WEEK, 1)).isEqualTo(1);
             other.rollback();
         }
         assertThat(ids("billing")).containsExactly("held", "young", "last");
@@ -214,14 +214,14 @@ abstract class PurgeContract {
     void aRowOfTheFutureMadeByAWrongClockDoesNotMakeTheOthersOld() {
         given("billing", "young", daysAgo(1));
         given("billing", "of-the-future", daysAgo(-100));
-        assertThat(forgetExpired("billing", WEEK, 10)).isZero();
+        assertThat(purgeExpired("billing", WEEK, 10)).isZero();
     }
 
     @Test
     void anAbandonedConsumerIsKeptUntilItsTime() {
         given("gone", "first", daysAgo(60));
         given("gone", "last", daysAgo(29));
-        assertThat(this.messages.forgetAbandoned("gone", MONTH, BEGINNING, 10).rows())
+        assertThat(this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 10).rows())
                 .isZero();
     }
 
@@ -231,10 +231,10 @@ abstract class PurgeContract {
         given("gone", "middle", daysAgo(45));
         given("gone", "last", daysAgo(31));
         given("billing", "old", daysAgo(60));
-        Purged first = this.messages.forgetAbandoned("gone", MONTH, BEGINNING, 2);
+        Purged first = this.messages.purgeAbandoned("gone", MONTH, BEGINNING, 2);
         assertThat(first.rows()).isEqualTo(2);
         assertThat(ids("gone")).containsExactly("last");
-        assertThat(this.messages.forgetAbandoned("gone", MONTH, first.upTo(), 2).rows())
+        assertThat(this.messages.purgeAbandoned("gone", MONTH, first.upTo(), 2).rows())
                 .isEqualTo(1);
         assertThat(this.messages.consumers()).containsExactly("billing");
     }
@@ -250,14 +250,12 @@ abstract class PurgeContract {
                 .containsExactlyInAnyOrder("mailing", "billing", "Billing", "group/Orders.on");
     }
 
-    private int forgetExpired(String consumer, Duration retention, int limit) {
-        return this.messages
-                .forgetExpired(consumer, retention, BEGINNING, limit)
-                .rows();
+    private int purgeExpired(String consumer, Duration retention, int limit) {
+        return this.messages.purgeExpired(consumer, retention, BEGINNING, limit).rows();
     }
 
     private void given(String consumer, String id, Instant processedAt) {
-        this.jdbc.update(this.insert, consumer, id, Seconds.of(processedAt));
+        this.jdbc.update(this.insert, consumer, id, EpochSeconds.toDecimal(processedAt));
     }
 
     private List<String> ids(String consumer) {

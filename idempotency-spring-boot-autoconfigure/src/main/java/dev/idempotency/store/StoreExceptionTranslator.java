@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.StoreFailedException;
+import dev.idempotency.failure.Causes;
 import java.sql.SQLException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +13,7 @@ import org.springframework.transaction.TransactionTimedOutException;
  * Tells, where a statement of the library's own has failed, whether that is its own failure: anything but data that the
  * database refuses, a transaction that the listener has spoilt, or time that it has used up.
  */
-public final class StoreFailure {
-
-    private static final int MAX_DEPTH = 50;
+public final class StoreExceptionTranslator {
 
     /** Data exceptions and violated constraints. */
     private static final Set<String> DATA_CLASSES = Set.of("22", "23");
@@ -25,7 +24,7 @@ public final class StoreFailure {
     /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
     private static final String TRANSACTION_ABORTED = "25P02";
 
-    private StoreFailure() {}
+    private StoreExceptionTranslator() {}
 
     /**
      * The failure as it is to be thrown.
@@ -33,7 +32,7 @@ public final class StoreFailure {
      * @param task what was to be done, such as "claim a message"
      * @param failure what the store threw
      */
-    public static RuntimeException of(String task, RuntimeException failure) {
+    public static RuntimeException translate(String task, RuntimeException failure) {
         if (failure instanceof IdempotencyException
                 || failure instanceof TransactionTimedOutException
                 || isOfMessage(failure)) {
@@ -64,14 +63,16 @@ public final class StoreFailure {
         return (sql != null) ? String.valueOf(sql.getMessage()) : failure.toString();
     }
 
-    private static @Nullable SQLException innermost(Throwable failure) {
+    /**
+     * The last one of its causes that the database gave, or {@code null} if there is none. The exception of a batch has
+     * its values in its text; the one that it leads to has not.
+     */
+    public static @Nullable SQLException innermost(Throwable failure) {
         SQLException found = null;
-        Throwable next = failure;
-        for (int depth = 0; next != null && depth < MAX_DEPTH; depth++) {
+        for (Throwable next : Causes.of(failure)) {
             if (next instanceof SQLException sql) {
                 found = (sql.getNextException() != null) ? sql.getNextException() : sql;
             }
-            next = next.getCause();
         }
         return found;
     }

@@ -1,13 +1,8 @@
-package dev.idempotency.store;
+package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.database.PostgresDialect;
-import dev.idempotency.database.PostgresPurgeStatement;
-import dev.idempotency.database.PurgeRequest;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.Tables;
+import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
@@ -41,7 +36,8 @@ class PurgePlanIT {
 
     @BeforeAll
     void aMillionRows() {
-        new Schema(this.dataSource, this.dialect, new Tables(null), SchemaMode.MIGRATE).afterPropertiesSet();
+        new Schema(new IdempotencyDatabase(this.dataSource, this.dialect, null), SchemaMode.MIGRATE)
+                .afterPropertiesSet();
         this.jdbc.update("""
                 insert into idempotency_processed
                     (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
@@ -59,12 +55,12 @@ class PurgePlanIT {
 
     @Test
     void expiredRowsAreFoundThroughTheIndex() {
-        assertUsesTheIndex(explain(this.dialect.forgetExpiredIn(TABLE), "consumer-1", Duration.ofDays(7)));
+        assertUsesTheIndex(explain(this.dialect.purgeExpiredIn(TABLE), "consumer-1", Duration.ofDays(7)));
     }
 
     @Test
     void whereNothingIsExpiredNothingIsWalkedOver() {
-        Plan plan = explain(this.dialect.forgetExpiredIn(TABLE), "consumer-1", Duration.ofDays(300));
+        Plan plan = explain(this.dialect.purgeExpiredIn(TABLE), "consumer-1", Duration.ofDays(300));
         assertUsesTheIndex(plan);
         assertThat(plan.pages()).isLessThan(100);
     }
@@ -80,8 +76,8 @@ class PurgePlanIT {
                 values ('consumer-2', 'back', 'topic', 0, 0)
                 """);
         this.jdbc.execute("vacuum idempotency_processed");
-        assertUsesTheIndex(explain(this.dialect.forgetExpiredIn(TABLE), "consumer-2", Duration.ofDays(7)));
-        Plan nothing = explain(this.dialect.forgetExpiredIn(TABLE), "consumer-2", Duration.ofDays(300));
+        assertUsesTheIndex(explain(this.dialect.purgeExpiredIn(TABLE), "consumer-2", Duration.ofDays(7)));
+        Plan nothing = explain(this.dialect.purgeExpiredIn(TABLE), "consumer-2", Duration.ofDays(300));
         assertThat(nothing.pages()).isLessThan(100);
     }
 
@@ -92,7 +88,7 @@ class PurgePlanIT {
                 update idempotency_processed set consumer_id = 'gone'
                 where consumer_id = 'consumer-3' and processed_at < current_timestamp - interval '90 days'
                 """);
-        assertUsesTheIndex(explain(this.dialect.forgetAbandonedIn(TABLE), "gone", Duration.ofDays(30)));
+        assertUsesTheIndex(explain(this.dialect.purgeAbandonedIn(TABLE), "gone", Duration.ofDays(30)));
     }
 
     private static void assertUsesTheIndex(Plan plan) {

@@ -16,28 +16,29 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * @param schema the schema's name
  * @param user who is connected
  */
-record Place(
+record DatabaseLocation(
         String product,
         @Nullable String database,
         @Nullable String schema,
         @Nullable String user) {
 
-    static Place of(DataSource dataSource) {
-        return Objects.requireNonNull(new JdbcTemplate(dataSource).execute((ConnectionCallback<Place>) connection -> {
-            DatabaseMetaData database = connection.getMetaData();
-            return database.supportsSchemasInTableDefinitions()
-                    ? in(database, connection.getCatalog(), connection.getSchema())
-                    : in(database, null, connection.getCatalog());
-        }));
+    static DatabaseLocation of(DataSource dataSource) {
+        return Objects.requireNonNull(
+                new JdbcTemplate(dataSource).execute((ConnectionCallback<DatabaseLocation>) connection -> {
+                    DatabaseMetaData database = connection.getMetaData();
+                    return database.supportsSchemasInTableDefinitions()
+                            ? in(database, connection.getCatalog(), connection.getSchema())
+                            : in(database, null, connection.getCatalog());
+                }));
     }
 
-    private static Place in(DatabaseMetaData metaData, @Nullable String database, @Nullable String schema)
+    private static DatabaseLocation in(DatabaseMetaData metaData, @Nullable String database, @Nullable String schema)
             throws SQLException {
-        return new Place(metaData.getDatabaseProductName(), database, schema, metaData.getUserName());
+        return new DatabaseLocation(metaData.getDatabaseProductName(), database, schema, metaData.getUserName());
     }
 
     /** Whether both may be in the same database, as far as its name tells. */
-    boolean isInDatabaseOf(Place other) {
+    boolean isInDatabaseOf(DatabaseLocation other) {
         return this.product.equals(other.product) && Objects.equals(this.database, other.database);
     }
 }

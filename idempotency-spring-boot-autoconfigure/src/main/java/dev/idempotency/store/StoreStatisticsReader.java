@@ -1,8 +1,8 @@
 package dev.idempotency.store;
 
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Seconds;
-import dev.idempotency.database.Tables;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Asks the database how much the table holds: its own estimate, and the beginning of an index for each consumer. */
-final class TableStatistics {
+final class StoreStatisticsReader {
 
     private static final String OLDEST = """
             select %s, %s
@@ -23,11 +23,12 @@ final class TableStatistics {
     private final @Nullable String rowEstimate;
     private final String oldest;
 
-    TableStatistics(JdbcTemplate jdbc, Dialect dialect, Tables tables) {
+    StoreStatisticsReader(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        Dialect dialect = database.dialect();
         this.jdbc = jdbc;
-        this.rowEstimate = dialect.rowEstimateOf(tables);
+        this.rowEstimate = database.processedEstimate();
         this.oldest = OLDEST.formatted(
-                dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), tables.processed(dialect));
+                dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), database.processedTable());
     }
 
     StoreStatistics read(Collection<String> consumers) {
@@ -52,7 +53,8 @@ final class TableStatistics {
                 this.oldest,
                 row -> (row.next() && row.getBigDecimal(1) != null)
                         ? Duration.between(
-                                Seconds.toInstant(row.getBigDecimal(1)), Seconds.toInstant(row.getBigDecimal(2)))
+                                EpochSeconds.toInstant(row.getBigDecimal(1)),
+                                EpochSeconds.toInstant(row.getBigDecimal(2)))
                         : null,
                 consumer);
     }

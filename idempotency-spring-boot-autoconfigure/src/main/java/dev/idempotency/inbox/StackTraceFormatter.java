@@ -4,18 +4,18 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 
 /**
- * A failure as it is shown in the table: the stack trace. Where that is too long, each of its causes is left only the
+ * Formats a failure as it is shown in the table: its stack trace. Where that is too long, each of its causes is left only the
  * frames in which it arose, so that the last one, which tells the most, is there too.
  */
-final class FailureText {
+final class StackTraceFormatter {
 
     private static final int MAX_LENGTH = 8_000;
     private static final int FRAMES_OF_A_CAUSE = 10;
     private static final String FRAME = "at ";
 
-    private FailureText() {}
+    private StackTraceFormatter() {}
 
-    static String of(Throwable failure) {
+    static String format(Throwable failure) {
         String text = trace(failure).replace('\0', '?');
         if (text.length() > MAX_LENGTH) {
             text = withFewerFrames(text);
@@ -53,7 +53,7 @@ final class FailureText {
     }
 
     /** The same in characters that every database has. */
-    static String plain(String text) {
+    static String toAscii(String text) {
         return text.replaceAll("[^\\x00-\\x7F]", "?");
     }
 }

@@ -3,22 +3,22 @@ package dev.idempotency.database;
 import java.time.Duration;
 
 /** The bound of what is remembered: beyond it databases and meters cannot count back. */
-public final class LongestRetention {
+public final class RetentionLimit {
 
-    private static final Duration LONGEST = Duration.ofDays(36_500);
+    static final Duration LONGEST = Duration.ofDays(36_500);
 
-    private LongestRetention() {}
+    private RetentionLimit() {}
 
-    /**
-     * Returns the duration.
-     *
-     * @throws IllegalArgumentException if it is too long
-     */
+    /** Returns the duration unless it is too long. */
     public static Duration require(String name, Duration duration) {
-        if (duration.compareTo(LONGEST) > 0) {
+        if (isExceededBy(duration)) {
             throw new IllegalArgumentException(
                     "%s must be at most %dd, but is %dd".formatted(name, LONGEST.toDays(), duration.toDays()));
         }
         return duration;
+    }
+
+    public static boolean isExceededBy(Duration duration) {
+        return duration.compareTo(LONGEST) > 0;
     }
 }

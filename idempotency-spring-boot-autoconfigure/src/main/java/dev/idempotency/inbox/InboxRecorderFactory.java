@@ -1,7 +1,5 @@
 package dev.idempotency.inbox;
 
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Tables;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -13,8 +11,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** Gives listeners their inbox. */
-public final class ListenerInboxes {
+/** Makes the recorders of listeners that have an inbox, and knows the brokers that they read from. */
+public final class InboxRecorderFactory {
 
     private final InboxSettings settings;
     private final DeserializerInstrumentation receivedBytes;
@@ -23,25 +21,22 @@ public final class ListenerInboxes {
     private final Runnable whenUsed;
 
     /**
-     * Inboxes of listeners that nobody has asked for yet.
+     * A factory of recorders that share a database.
      *
      * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
      * @param whenUsed called with each listener that has one
      */
-    public ListenerInboxes(
+    public InboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            Dialect dialect,
-            Tables tables,
             InboxSettings settings,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
             InboxObserver observer,
             Runnable whenUsed) {
-        InboxDatabase database = new InboxDatabase(store.dataSource(), dialect, tables);
         this.settings = settings;
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
-        this.recorders = keeping -> new JdbcInboxRecorder(database, store, keeping, isOutage, observer);
+        this.recorders = keeping -> new JdbcInboxRecorder(store, keeping, isOutage, observer);
     }
 
     /** Whether listeners that do not say so have one, too. */
@@ -54,8 +49,8 @@ public final class ListenerInboxes {
         return DeserializerInstrumentation.refusal(container);
     }
 
-    /** Opens the inbox for a consumer's listeners of a container that has not been started. */
-    public InboxRecorder open(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+    /** The recorder for a consumer's listeners of a container that has not been started. */
+    public InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         this.connections.put(consumer, BrokerConnection.of(container));
         this.whenUsed.run();
         this.receivedBytes.rememberIn(container);

@@ -8,15 +8,15 @@ import java.time.temporal.ChronoUnit;
  * Instants as they go to and come from the database: as seconds since the epoch with six digits after the point, which no
  * time zone changes.
  */
-public final class Seconds {
+public final class EpochSeconds {
 
     private static final int MICROS = 6;
     private static final long NANOS_PER_MICRO = 1_000;
 
-    private Seconds() {}
+    private EpochSeconds() {}
 
     /** The instant as the parameter of {@link Dialect#timeOfSeconds()}. */
-    public static BigDecimal of(Instant instant) {
+    public static BigDecimal toDecimal(Instant instant) {
         return BigDecimal.valueOf(instant.getEpochSecond())
                 .add(BigDecimal.valueOf(instant.getNano() / NANOS_PER_MICRO, MICROS));
     }

@@ -7,7 +7,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataIntegrityViolationException;
 
-class FailureTextTests {
+class StackTraceFormatterTests {
 
     private static Throwable deep(int depth, Throwable cause) {
         return (depth > 0) ? deep(depth - 1, cause) : new IllegalStateException("wrapper", cause);
@@ -17,13 +17,13 @@ class FailureTextTests {
     void aShortTraceIsKeptAsItIs() {
         RuntimeException failure = new RuntimeException("short");
         failure.setStackTrace(new StackTraceElement[] {new StackTraceElement("A", "b", "A.java", 1)});
-        assertThat(FailureText.of(failure).lines())
+        assertThat(StackTraceFormatter.format(failure).lines())
                 .containsExactly("java.lang.RuntimeException: short", "\tat A.b(A.java:1)");
     }
 
     @Test
     void theLastCauseIsThereHoweverLongTheTraceBeforeItIs() {
-        String text = FailureText.of(deep(300, deep(300, new IllegalArgumentException("the reason"))));
+        String text = StackTraceFormatter.format(deep(300, deep(300, new IllegalArgumentException("the reason"))));
         assertThat(text)
                 .startsWith("java.lang.IllegalStateException: wrapper")
                 .contains("Caused by: java.lang.IllegalArgumentException: the reason", "\tat dev.idempotency.inbox");
@@ -32,7 +32,7 @@ class FailureTextTests {
 
     @Test
     void aFailureThatCannotBePrintedIsNamed() {
-        assertThat(FailureText.of(endless()))
+        assertThat(StackTraceFormatter.format(endless()))
                 .contains(" cannot be printed: java.lang.StackOverflowError")
                 .hasSizeLessThan(8_100);
         IllegalStateException mute = new IllegalStateException() {
@@ -42,7 +42,8 @@ class FailureTextTests {
                 throw new UnsupportedOperationException();
             }
         };
-        assertThat(FailureText.of(mute)).contains("cannot be printed: java.lang.UnsupportedOperationException");
+        assertThat(StackTraceFormatter.format(mute))
+                .contains("cannot be printed: java.lang.UnsupportedOperationException");
     }
 
     private static RuntimeException endless() {
@@ -60,21 +61,22 @@ class FailureTextTests {
         IllegalStateException outer = new IllegalStateException("outer");
         RecordTooLargeException inner = new RecordTooLargeException("inner", outer);
         outer.initCause(inner);
-        assertThat(FailureText.of(outer)).contains("outer", "inner", "CIRCULAR REFERENCE");
+        assertThat(StackTraceFormatter.format(outer)).contains("outer", "inner", "CIRCULAR REFERENCE");
         assertThat(ReplayProducer.isRefusal(outer)).isTrue();
         assertThat(ReplayProducer.isRefusal(endless())).isFalse();
         SQLException sql = new SQLException("violated\n secret", "23505", outer);
         DataIntegrityViolationException translated = new DataIntegrityViolationException("translated", sql);
         IllegalStateException last = new IllegalStateException("last", translated);
-        assertThat(FailureText.of(SqlExceptionSanitizer.of(new DataIntegrityViolationException("x", last))))
+        assertThat(StackTraceFormatter.format(
+                        SqlExceptionSanitizer.sanitize(new DataIntegrityViolationException("x", last))))
                 .contains("violated")
                 .doesNotContain("secret");
     }
 
     @Test
     void whatIsTooLongIsCutAndWhatCannotBeStoredIsReplaced() {
-        String text = FailureText.of(new IllegalStateException("a\0b" + "x".repeat(20_000)));
+        String text = StackTraceFormatter.format(new IllegalStateException("a\0b" + "x".repeat(20_000)));
         assertThat(text).contains("a?bx").endsWith("x ...").hasSize(8_004);
-        assertThat(FailureText.plain("gr\u00fcn \ud83d\ude00")).isEqualTo("gr?n ?");
+        assertThat(StackTraceFormatter.toAscii("gr\u00fcn \ud83d\ude00")).isEqualTo("gr?n ?");
     }
 }

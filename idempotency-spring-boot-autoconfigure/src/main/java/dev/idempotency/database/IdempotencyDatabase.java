@@ -1,0 +1,153 @@
+package dev.idempotency.database;
+
+import java.sql.Savepoint;
+import java.util.Locale;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The database with the library's tables: its connections, its dialect, and the schema that the tables are in. */
+public final class IdempotencyDatabase {
+
+    static final String PROCESSED = "idempotency_processed";
+    static final String INBOX = "idempotency_inbox";
+
+    private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final @Nullable String schema;
+    private final JdbcTransactionManager transactionManager;
+
+    /** {@code schema} is the name of the tables' schema, or {@code null} for the one that connections begin in. */
+    public IdempotencyDatabase(DataSource dataSource, Dialect dialect, @Nullable String schema) {
+        if (schema != null && !SAFE_IDENTIFIER.matcher(schema).matches()) {
+            throw new IllegalArgumentException(String.format(
+                    Locale.ROOT,
+                    "idempotency.schema.name must be a plain identifier (letters, digits and underscores, at most 63, "
+                            + "not beginning with a digit), but is '%s'",
+                    schema));
+        }
+        this.dataSource = unwrap(dataSource);
+        this.dialect = dialect;
+        this.schema = schema;
+        this.transactionManager = new JdbcTransactionManager(this.dataSource);
+    }
+
+    /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
+    static DataSource unwrap(DataSource dataSource) {
+        if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
+            return proxy.getTargetDataSource();
+        }
+        return dataSource;
+    }
+
+    public DataSource dataSource() {
+        return this.dataSource;
+    }
+
+    public Dialect dialect() {
+        return this.dialect;
+    }
+
+    @Nullable
+    String schema() {
+        return this.schema;
+    }
+
+    /** The table of processed messages, as it is named in SQL. */
+    public String processedTable() {
+        return table(PROCESSED);
+    }
+
+    /** The table of messages that are kept, as it is named in SQL. */
+    public String inboxTable() {
+        return table(INBOX);
+    }
+
+    String table(String name) {
+        return this.dialect.qualify(name, this.schema);
+    }
+
+    /** The query for an estimate of the messages that have been processed, or {@code null} if there is none. */
+    public @Nullable String processedEstimate() {
+        return this.dialect.rowEstimateOf(PROCESSED, this.schema);
+    }
+
+    /** A template whose statements may take as long as the transaction that they are in. */
+    public JdbcTemplate jdbc() {
+        return new JdbcTemplate(this.dataSource);
+    }
+
+    /** A template whose statements may take so long. */
+    public JdbcTemplate jdbc(int timeoutSeconds) {
+        JdbcTemplate jdbc = jdbc();
+        jdbc.setQueryTimeout(timeoutSeconds);
+        return jdbc;
+    }
+
+    /**
+     * Does the work in the current transaction or, where there is none, in one of its own.
+     *
+     * <p>Also what only reads is done in one: connections may not commit by themselves, and then a pool may take back, and
+     * hand out, a connection on which the transaction of a look-up is still open.
+     */
+    public <T extends @Nullable Object> T inTransaction(Supplier<T> work) {
+        return isInTransaction()
+                ? work.get()
+                : new TransactionTemplate(this.transactionManager).execute(status -> work.get());
+    }
+
+    /** Whether there is a transaction already, whose own time holds for what is done in it. */
+    public boolean isInTransaction() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.hasResource(this.dataSource);
+    }
+
+    /**
+     * A template for transactions of their own, on connections of their own, that see what others have committed. With a
+     * higher isolation, MySQL and MariaDB would lock the gaps between rows, which claims want to insert into.
+     */
+    public TransactionTemplate newTransaction() {
+        TransactionTemplate transaction = new TransactionTemplate(this.transactionManager);
+        transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+        return transaction;
+    }
+
+    /**
+     * Does work that may fail without the current transaction being lost.
+     *
+     * @param work what is to be done in the current transaction
+     * @param tolerated the failures after which the transaction goes on as if nothing had been done
+     * @return whether it was done
+     */
+    public boolean tryInSavepoint(Runnable work, Predicate<DataAccessException> tolerated) {
+        ConnectionCallback<Boolean> attempt = connection -> {
+            Savepoint before = connection.getAutoCommit() ? null : connection.setSavepoint();
+            try {
+                work.run();
+                return true;
+            } catch (DataAccessException ex) {
+                if (!tolerated.test(ex)) {
+                    throw ex;
+                }
+                if (before != null) {
+                    connection.rollback(before);
+                }
+                return false;
+            }
+        };
+        return jdbc().execute(attempt);
+    }
+}

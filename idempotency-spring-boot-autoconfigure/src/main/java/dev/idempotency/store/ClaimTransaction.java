@@ -1,0 +1,139 @@
+package dev.idempotency.store;
+
+import dev.idempotency.Claim;
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.MessageId;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.ClaimStatement;
+import dev.idempotency.database.IdempotencyDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The current transaction, as claims need it: they are refused without one, wait in it for no longer than they may, and
+ * can ask whether it still stands.
+ */
+final class ClaimTransaction {
+
+    private static final int CLOCK_TOLERANCE_MILLIS = 100;
+
+    private final IdempotencyDatabase database;
+    private final Duration claimTimeout;
+    private final SQLExceptionTranslator exceptionTranslator;
+
+    ClaimTransaction(IdempotencyDatabase database, Duration claimTimeout) {
+        this.database = database;
+        this.claimTimeout = claimTimeout;
+        this.exceptionTranslator = database.jdbc().getExceptionTranslator();
+    }
+
+    /** The ids of those claims that the statement says were free. */
+    Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
+        ConnectionHolder holder = holder();
+        Connection connection = holder.getConnection();
+        try {
+            if (connection.getAutoCommit()) {
+                throw notInTransaction("its connection commits by itself");
+            }
+            return execute(statement, connection, claims, timeoutSeconds(holder));
+        } catch (SQLException ex) {
+            throw translate(ex, "claim a message");
+        }
+    }
+
+    private Set<MessageId> execute(ClaimStatement statement, Connection connection, List<Claim> claims, int limit)
+            throws SQLException {
+        long start = System.nanoTime();
+        try {
+            return statement.execute(connection, claims, limit);
+        } catch (SQLException ex) {
+            if (this.database.dialect().isTimeout(ex)) {
+                throw timeout(ex, claims, limit, Duration.ofNanos(System.nanoTime() - start));
+            }
+            throw ex;
+        }
+    }
+
+    /** Whether claims are still part of it, or {@code null} if only the database knows. */
+    @Nullable
+    Boolean isIntact() {
+        try {
+            return this.database.dialect().isTransactionIntact(holder().getConnection());
+        } catch (SQLException ex) {
+            throw translate(ex, "look whether a message is still claimed");
+        }
+    }
+
+    /** Whether the database has given it up after an error, or {@code null} if only the database knows. */
+    @Nullable
+    Boolean isAborted() {
+        try {
+            return this.database.dialect().isTransactionAborted(holder().getConnection());
+        } catch (SQLException ex) {
+            throw translate(ex, "look whether a transaction can still be committed");
+        }
+    }
+
+    private ConnectionHolder holder() {
+        if (TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.getResource(this.database.dataSource())
+                        instanceof ConnectionHolder holder) {
+            return holder;
+        }
+        throw notInTransaction("no transaction of the store's DataSource is active");
+    }
+
+    private static UnprotectedListenerException notInTransaction(String why) {
+        return new UnprotectedListenerException("The claim would not be part of the listener's transaction: " + why
+                + ". Name a transaction manager that manages the store's DataSource in"
+                + " @IdempotentListener(transactionManager = …).");
+    }
+
+    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
+    private int timeoutSeconds(ConnectionHolder holder) {
+        long seconds = claimSeconds();
+        if (holder.hasTimeout()) {
+            seconds = Math.min(seconds, Math.max(1, holder.getTimeToLiveInSeconds()));
+        }
+        return (int) Math.min(seconds, Integer.MAX_VALUE);
+    }
+
+    private long claimSeconds() {
+        return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
+    }
+
+    private ClaimTimeoutException timeout(SQLException ex, List<Claim> claims, int limit, Duration waited) {
+        Claim first = claims.get(0);
+        String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+        return new ClaimTimeoutException(
+                ("The claim of message %s (%s)%s waited %d ms for another transaction that holds it, or its table. Nothing"
+                                + " was written; the message can be retried. %s")
+                        .formatted(first.id(), first.coordinates(), more, waited.toMillis(), whoseLimit(limit, waited)),
+                ex);
+    }
+
+    private String whoseLimit(int limit, Duration waited) {
+        if (waited.plusMillis(CLOCK_TOLERANCE_MILLIS).toSeconds() < limit) {
+            return "It was ended before idempotency.claim.timeout (%s), by a limit of the database's own or on request: see to its"
+                            .formatted(this.claimTimeout)
+                    + " lock and statement timeouts if listeners take that long.";
+        }
+        return (limit < claimSeconds())
+                ? "Its transaction has no more time than that: raise @Transactional(timeout = …) if listeners take that long."
+                : "Raise idempotency.claim.timeout (%s) if listeners take that long.".formatted(this.claimTimeout);
+    }
+
+    private DataAccessException translate(SQLException ex, String task) {
+        DataAccessException translated = this.exceptionTranslator.translate(task, null, ex);
+        return (translated != null) ? translated : new UncategorizedSQLException(task, null, ex);
+    }
+}

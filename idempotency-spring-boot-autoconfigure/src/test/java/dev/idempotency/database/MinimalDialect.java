@@ -1,0 +1,44 @@
+package dev.idempotency.database;
+
+import java.sql.SQLException;
+
+/** A user's dialect that says no more than it must: how messages are claimed and purged. */
+public final class MinimalDialect implements Dialect {
+
+    private final Dialect known;
+
+    /** {@code known} is the database's own dialect, of which nothing is taken over that a user may leave out. */
+    public MinimalDialect(Dialect known) {
+        this.known = known;
+    }
+
+    @Override
+    public String vendor() {
+        return this.known.vendor();
+    }
+
+    @Override
+    public String identifierQuote() {
+        return this.known.identifierQuote();
+    }
+
+    @Override
+    public ClaimStatement claimIn(String table) {
+        return this.known.claimIn(table);
+    }
+
+    @Override
+    public PurgeStatement purgeExpiredIn(String table) {
+        return this.known.purgeExpiredIn(table);
+    }
+
+    @Override
+    public PurgeStatement purgeAbandonedIn(String table) {
+        return this.known.purgeAbandonedIn(table);
+    }
+
+    @Override
+    public boolean isTimeout(SQLException ex) {
+        return this.known.isTimeout(ex);
+    }
+}
