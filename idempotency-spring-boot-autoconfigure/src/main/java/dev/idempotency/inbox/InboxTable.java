@@ -98,11 +98,13 @@ final class InboxTable {
 
     /** For a database whose dialect has no statement that does both. */
     private void updateOrInsert(KeptMessage message) {
-        if (!updateProcessed(message.id())
-                && !this.database.tryInSavepoint(
-                        () -> insertProcessed(message), DuplicateKeyException.class::isInstance)) {
-            // Somebody has recorded in this moment that it failed elsewhere.
-            updateProcessed(message.id());
+        boolean written = updateProcessed(message.id())
+                || this.database.tryInSavepoint(() -> insertProcessed(message), DuplicateKeyException.class::isInstance)
+                // Somebody has recorded in this moment that it failed elsewhere.
+                || updateProcessed(message.id());
+        if (!written) {
+            // It is there and hidden from this transaction, which fails and comes again; or it is gone.
+            insertProcessed(message);
         }
     }
 

@@ -1,20 +1,32 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.MessageId;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Keeps messages in the table of the inbox. */
 final class JdbcInboxRecorder implements InboxRecorder {
 
     private static final Logger logger = LoggerFactory.getLogger(JdbcInboxRecorder.class);
 
-    private final InboxTable table;
-    private final FailureWriter failures;
+    private static final int MAX_TRIES = 5;
+
+    private final JdbcProcessedMessageStore store;
+    private final InboxTable inListenersTransaction;
+    private final InboxTable inOwnTransaction;
+    private final TransactionTemplate ownTransaction;
     private final KeptMessageFactory keeping;
     private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
     private final InboxObserver observer;
@@ -24,8 +36,11 @@ final class JdbcInboxRecorder implements InboxRecorder {
             KeptMessageFactory keeping,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
             InboxObserver observer) {
-        this.table = new InboxTable(store.database(), store.database().jdbc());
-        this.failures = new FailureWriter(store);
+        IdempotencyDatabase database = store.database();
+        this.store = store;
+        this.inListenersTransaction = new InboxTable(database, database.jdbc());
+        this.inOwnTransaction = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
+        this.ownTransaction = database.newTransaction();
         this.keeping = keeping;
         this.isOutage = isOutage;
         this.observer = observer;
@@ -34,7 +49,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
     @Override
     public void processed(List<DeliveredMessage> messages) {
         try {
-            this.table.complete(this.keeping.keep(messages));
+            this.inListenersTransaction.complete(this.keeping.keep(messages));
         } catch (DataAccessException ex) {
             throw StoreExceptionTranslator.translate(
                     "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.sanitize(ex));
@@ -48,7 +63,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
                 // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
                 return;
             }
-            this.failures.write(this.keeping.keep(messages), StackTraceFormatter.format(failure));
+            writeFailed(this.keeping.keep(messages), StackTraceFormatter.format(failure));
         } catch (RuntimeException ex) {
             RuntimeException reason =
                     (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
@@ -62,5 +77,75 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     reason);
             this.observer.unrecorded(consumer, reason);
         }
+    }
+
+    /**
+     * Those that are in the table and those that are not are written in transactions of their own: so each transaction
+     * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
+     */
+    private void writeFailed(List<KeptMessage> messages, String trace) {
+        List<KeptMessage> open = messages;
+        String error = trace;
+        for (int tries = 1; !open.isEmpty(); tries++) {
+            try {
+                open = updateFailed(open, error);
+                insertFailed(open, error);
+                open = List.of();
+            } catch (DuplicateKeyException | PessimisticLockingFailureException ex) {
+                // Somebody else wrote one of them in this moment: now it is there to be locked.
+                if (tries == MAX_TRIES) {
+                    throw ex;
+                }
+            } catch (DataIntegrityViolationException ex) {
+                // Not every database has every character.
+                String plain = StackTraceFormatter.toAscii(error);
+                if (plain.equals(error)) {
+                    throw ex;
+                }
+                error = plain;
+            }
+        }
+    }
+
+    /**
+     * Updates those that are in the table, and returns the others. What has been processed by somebody else in the
+     * meantime stays so. That is asked after the rows have been locked: whoever processes one of them now has to wait for
+     * the lock, and will say so after us.
+     */
+    private List<KeptMessage> updateFailed(List<KeptMessage> messages, String error) {
+        return this.ownTransaction.execute(status -> {
+            Set<MessageId> known = this.inOwnTransaction.lock(ids(messages));
+            Set<MessageId> processed = findProcessed(known);
+            List<KeptMessage> failed = messages.stream()
+                    .filter(message -> known.contains(message.id()) && !processed.contains(message.id()))
+                    .toList();
+            this.inOwnTransaction.updateFailed(failed, error);
+            return messages.stream()
+                    .filter(message -> !known.contains(message.id()))
+                    .toList();
+        });
+    }
+
+    /**
+     * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
+     * somebody did so, and was forgotten since, is asked once the rows are there to be waited for.
+     */
+    private void insertFailed(List<KeptMessage> messages, String error) {
+        this.ownTransaction.executeWithoutResult(status -> {
+            Set<MessageId> processed = findProcessed(ids(messages));
+            List<KeptMessage> missing = messages.stream()
+                    .filter(message -> !processed.contains(message.id()))
+                    .toList();
+            this.inOwnTransaction.insertFailed(missing, error);
+            this.inOwnTransaction.delete(findProcessed(ids(missing)));
+        });
+    }
+
+    private Set<MessageId> findProcessed(Collection<MessageId> ids) {
+        return ids.isEmpty() ? Set.of() : this.store.find(ids).keySet();
+    }
+
+    private static List<MessageId> ids(List<KeptMessage> messages) {
+        return messages.stream().map(KeptMessage::id).toList();
     }
 }
