@@ -38,7 +38,7 @@ class ArchitectureTests {
             entry("kafka", Set.of("key")),
             entry("failure", Set.of("kafka", "observe")),
             entry("store", Set.of("database", "failure")),
-            entry("inbox", Set.of("database", "failure", "kafka", "store")),
+            entry("inbox", Set.of("database", "failure", "kafka", "observe", "store")),
             entry("definition", Set.of("database", "failure", "inbox", "kafka", "key", "observe", "store")),
             entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "store")),
             entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),

@@ -4,7 +4,7 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Instant;
 import java.util.List;
@@ -21,13 +21,13 @@ public final class ConsumerReports {
     private final ListenerDefinitionRegistry definitions;
     private final ConsumerTallyRegistry tallies;
     private final StoreWatch store;
-    private final LastCleanup cleanup;
+    private final @Nullable Cleanup cleanup;
 
     public ConsumerReports(
             ListenerDefinitionRegistry definitions,
             ConsumerTallyRegistry tallies,
             StoreWatch store,
-            LastCleanup cleanup) {
+            @Nullable Cleanup cleanup) {
         this.definitions = definitions;
         this.tallies = tallies;
         this.store = store;
@@ -43,7 +43,7 @@ public final class ConsumerReports {
                 this.since,
                 consumers,
                 new IdempotencyReport.StoreReport(statistics.rows()),
-                IdempotencyReport.CleanupReport.of(this.cleanup));
+                CleanupReport.of(this.cleanup));
     }
 
     @Nullable

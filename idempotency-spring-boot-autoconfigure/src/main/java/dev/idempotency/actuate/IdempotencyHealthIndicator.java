@@ -5,7 +5,7 @@ import dev.idempotency.database.Schema;
 import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
@@ -43,11 +43,11 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     private final AtomicReference<@Nullable CompletableFuture<List<String>>> asked = new AtomicReference<>();
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
-    private final LastCleanup cleanup;
+    private final @Nullable Cleanup cleanup;
     private final OutageRegistry outages;
 
     public IdempotencyHealthIndicator(
-            ProcessedMessageStore store, @Nullable Schema schema, LastCleanup cleanup, OutageRegistry outages) {
+            ProcessedMessageStore store, @Nullable Schema schema, @Nullable Cleanup cleanup, OutageRegistry outages) {
         super("The store of processed messages does not answer");
         this.store = store;
         this.schema = schema;
@@ -134,17 +134,15 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     }
 
     private void reportCleanup(Health.Builder builder) {
-        LastCleanup.Run run = this.cleanup.run();
-        LastCleanup.Failure failure = this.cleanup.failure();
-        boolean keepsUp = failure == null && (run == null || run.keepsUp());
-        builder.status(keepsUp ? Status.UP : DEGRADED);
-        if (run != null) {
-            builder.withDetail("lastCleanup", run);
+        CleanupReport report = CleanupReport.of(this.cleanup);
+        builder.status(report.keepsUp() ? Status.UP : DEGRADED);
+        if (report.lastRun() != null) {
+            builder.withDetail("lastCleanup", report.lastRun());
         }
-        if (failure != null) {
-            builder.withDetail("cleanupFailure", failure);
+        if (report.failure() != null) {
+            builder.withDetail("cleanupFailure", report.failure());
         }
-        if (run == null && failure == null) {
+        if (report.lastRun() == null && report.failure() == null) {
             builder.withDetail("lastCleanup", "none yet in this instance");
         }
     }

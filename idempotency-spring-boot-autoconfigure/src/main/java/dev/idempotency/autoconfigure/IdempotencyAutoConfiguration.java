@@ -13,7 +13,6 @@ import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.IdempotencyObserver;
-import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
 import java.util.List;
@@ -113,10 +112,5 @@ public final class IdempotencyAutoConfiguration {
                 .distinct()
                 .toList();
         return store.statistics(consumers);
-    }
-
-    @Bean
-    LastCleanup idempotencyLastCleanup() {
-        return new LastCleanup();
     }
 }

@@ -8,9 +8,10 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -44,9 +45,10 @@ public final class IdempotencyEndpointAutoConfiguration {
             ListenerDefinitionRegistry definitions,
             ConsumerTallyRegistry tallies,
             StoreWatch storeWatch,
-            LastCleanup cleanup,
+            ObjectProvider<Cleanup> cleanup,
             ProcessedMessageStore store) {
-        return new IdempotencyEndpoint(new ConsumerReports(definitions, tallies, storeWatch, cleanup), store);
+        return new IdempotencyEndpoint(
+                new ConsumerReports(definitions, tallies, storeWatch, cleanup.getIfUnique()), store);
     }
 
     @Bean

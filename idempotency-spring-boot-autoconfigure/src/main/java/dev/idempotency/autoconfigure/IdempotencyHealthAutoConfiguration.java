@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.database.Schema;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -26,7 +26,10 @@ public final class IdempotencyHealthAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "idempotencyHealthIndicator")
     IdempotencyHealthIndicator idempotencyHealthIndicator(
-            ProcessedMessageStore store, ObjectProvider<Schema> schema, LastCleanup cleanup, OutageRegistry outages) {
-        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup, outages);
+            ProcessedMessageStore store,
+            ObjectProvider<Schema> schema,
+            ObjectProvider<Cleanup> cleanup,
+            OutageRegistry outages) {
+        return new IdempotencyHealthIndicator(store, schema.getIfAvailable(), cleanup.getIfUnique(), outages);
     }
 }

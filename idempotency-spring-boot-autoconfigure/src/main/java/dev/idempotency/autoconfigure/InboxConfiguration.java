@@ -3,13 +3,13 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.CompositeInboxObserver;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -43,7 +43,7 @@ final class InboxConfiguration {
                         messages.get(0).id().consumer(),
                         messages.stream().map(DeliveredMessage::record).toList(),
                         failure),
-                observer(observers),
+                notifier(observers),
                 () -> schema.ifAvailable(Schema::useForInbox));
     }
 
@@ -59,7 +59,7 @@ final class InboxConfiguration {
                 listeners,
                 producerFactory::getIfUnique,
                 environment.getProperty("spring.application.name"),
-                observer(observers));
+                notifier(observers));
     }
 
     @Bean
@@ -76,7 +76,7 @@ final class InboxConfiguration {
                 inbox.retention().failed());
     }
 
-    private static InboxObserver observer(ObjectProvider<InboxObserver> observers) {
-        return new CompositeInboxObserver(observers.orderedStream().toList());
+    private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
+        return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
     }
 }

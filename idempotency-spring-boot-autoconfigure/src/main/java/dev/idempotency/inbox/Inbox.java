@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.Causes;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
@@ -37,21 +38,21 @@ public final class Inbox implements DisposableBean {
     private final TransactionTemplate transaction;
     private final ProcessedMessageStore store;
     private final ReplayProducer producer;
-    private final InboxObserver observer;
+    private final ObserverNotifier<InboxObserver> observers;
 
     public Inbox(
             JdbcProcessedMessageStore store,
             InboxRecorderFactory listeners,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName,
-            InboxObserver observer) {
+            ObserverNotifier<InboxObserver> observers) {
         IdempotencyDatabase database = store.database();
         this.reader = new InboxReader(database);
         this.table = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
         this.transaction = database.newTransaction();
         this.store = store;
         this.producer = new ReplayProducer(listeners::connectionOf, producerFactory, applicationName);
-        this.observer = observer;
+        this.observers = observers;
     }
 
     /** A page of the messages that fit the query, what changed last first. */
@@ -225,7 +226,7 @@ public final class Inbox implements DisposableBean {
                 entry.status(),
                 entry.attempts(),
                 more);
-        this.observer.replayed(id);
+        this.observers.tell(observer -> observer.replayed(id));
     }
 
     private boolean isProcessed(MessageId id) {

@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.List;
 import java.util.Map;
@@ -31,12 +32,12 @@ public final class InboxRecorderFactory {
             InboxSettings settings,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
-            InboxObserver observer,
+            ObserverNotifier<InboxObserver> observers,
             Runnable whenUsed) {
         this.settings = settings;
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
-        this.recorders = keeping -> new JdbcInboxRecorder(store, keeping, isOutage, observer);
+        this.recorders = keeping -> new JdbcInboxRecorder(store, keeping, isOutage, observers);
     }
 
     /** Whether listeners that do not say so have one, too. */

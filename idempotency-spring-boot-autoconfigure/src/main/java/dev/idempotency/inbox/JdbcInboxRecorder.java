@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.Collection;
@@ -29,13 +30,13 @@ final class JdbcInboxRecorder implements InboxRecorder {
     private final TransactionTemplate ownTransaction;
     private final KeptMessageFactory keeping;
     private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
-    private final InboxObserver observer;
+    private final ObserverNotifier<InboxObserver> observers;
 
     JdbcInboxRecorder(
             JdbcProcessedMessageStore store,
             KeptMessageFactory keeping,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
-            InboxObserver observer) {
+            ObserverNotifier<InboxObserver> observers) {
         IdempotencyDatabase database = store.database();
         this.store = store;
         this.inListenersTransaction = new InboxTable(database, database.jdbc());
@@ -43,7 +44,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
         this.ownTransaction = database.newTransaction();
         this.keeping = keeping;
         this.isOutage = isOutage;
-        this.observer = observer;
+        this.observers = observers;
     }
 
     @Override
@@ -75,7 +76,7 @@ final class JdbcInboxRecorder implements InboxRecorder {
                     consumer,
                     (messages.size() > 1) ? "nor " + (messages.size() - 1) + " more" : "alone",
                     reason);
-            this.observer.unrecorded(consumer, reason);
+            this.observers.tell(observer -> observer.unrecorded(consumer, reason));
         }
     }
 

@@ -1,10 +1,10 @@
 package dev.idempotency.metrics;
 
 import dev.idempotency.retention.CleanupObserver;
+import dev.idempotency.retention.CleanupRun;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
 
 /** The meters of the cleanup, listed in {@link IdempotencyMeters}. */
 public final class CleanupMeters implements CleanupObserver {
@@ -33,13 +33,12 @@ public final class CleanupMeters implements CleanupObserver {
     }
 
     @Override
-    public void cleanupRan(Duration took, long deleted, boolean keepsUp) {
-        (keepsUp ? this.complete : this.behind).record(took);
-        this.deleted.increment(deleted);
-    }
-
-    @Override
-    public void cleanupFailed(RuntimeException reason) {
-        this.failures.increment();
+    public void cleanupRan(CleanupRun run) {
+        if (run.failed()) {
+            this.failures.increment();
+            return;
+        }
+        (run.keepsUp() ? this.complete : this.behind).record(run.took());
+        this.deleted.increment(run.deleted());
     }
 }

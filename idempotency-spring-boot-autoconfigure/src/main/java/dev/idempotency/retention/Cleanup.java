@@ -1,27 +1,34 @@
 package dev.idempotency.retention;
 
-import java.time.Clock;
+import dev.idempotency.observe.ObserverNotifier;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Removes what may be forgotten, and tells how that goes.
+ * Removes what may be forgotten, and tells how that goes: its observers of every run, the log whenever it changes.
  *
  * <p>{@link CleanupSchedule} runs it; with {@code idempotency.cleanup.interval=-} nobody does, and you may run it yourself.
- * It fails for no reason: what goes wrong is in the run's report.
+ * A run throws no exception of a task: what went wrong is in the {@link CleanupRun} that it returns.
  */
 public final class Cleanup {
 
+    private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
+
+    private static final int MAX_DEPTH = 100;
+
     private final List<CleanupTask> tasks;
     private final CleanupLimits limits;
-    private final CleanupObserver observer;
-    private final CleanupLog log = new CleanupLog();
+    private final ObserverNotifier<CleanupObserver> observers;
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
+    private @Nullable CleanupRun lastLogged;
 
     public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupObserver> observers) {
         this.tasks = List.copyOf(tasks);
         this.limits = limits;
-        this.observer = new CompositeCleanupObserver(observers);
+        this.observers = new ObserverNotifier<>(observers, "the cleanup is not affected");
     }
 
     /** How it is doing. */
@@ -36,16 +43,53 @@ public final class Cleanup {
 
     /** The same, ending after the present batch when {@code stop} is counted down. */
     synchronized CleanupRun run(CountDownLatch stop) {
-        CleanupRun run = new CleanupRound(this.limits, stop, Clock.systemUTC()).run(this.tasks);
+        CleanupRun run = new CleanupRound(this.limits, stop).run(this.tasks);
         this.status = this.status.after(run);
         if (stop.getCount() > 0) {
-            this.log.cleanedUp(run);
+            log(run);
+        }
+        this.observers.tell(observer -> observer.cleanupRan(run));
+        return run;
+    }
+
+    private void log(CleanupRun run) {
+        logger.debug("{}", run);
+        boolean asBefore = (this.lastLogged == null) ? run.keepsUp() : wentAlike(this.lastLogged, run);
+        this.lastLogged = run;
+        if (asBefore) {
+            return;
         }
         if (run.failure() != null) {
-            this.observer.cleanupFailed(run.failure());
+            logger.warn(
+                    "Old rows could not be removed. Messages are processed as ever, but the tables grow. It is tried"
+                            + " again at every interval; said once until it changes.",
+                    run.failure());
+        } else if (!run.keepsUp()) {
+            logger.warn(
+                    "The cleanup does not keep up: it removed {} rows in {} and there are more. Raise"
+                            + " idempotency.cleanup.rows-per-run or shorten idempotency.cleanup.interval.",
+                    run.deleted(),
+                    run.took());
         } else {
-            this.observer.cleanupRan(run.duration(), run.deleted(), run.drained());
+            logger.info("The cleanup is well again and removed {} rows", run.deleted());
         }
-        return run;
+    }
+
+    /** Another kind of failure is not alike; the same kind with another text, such as a count, is. */
+    private static boolean wentAlike(CleanupRun one, CleanupRun other) {
+        if (one.failure() != null && other.failure() != null) {
+            return innermost(one.failure()).getClass()
+                    == innermost(other.failure()).getClass();
+        }
+        return one.failed() == other.failed() && one.keepsUp() == other.keepsUp();
+    }
+
+    /** Causes may go round in a circle. */
+    private static Throwable innermost(Throwable failure) {
+        Throwable cause = failure;
+        for (int depth = 0; cause.getCause() != null && depth < MAX_DEPTH; depth++) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 }

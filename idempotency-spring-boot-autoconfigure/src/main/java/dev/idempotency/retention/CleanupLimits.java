@@ -3,8 +3,8 @@ package dev.idempotency.retention;
 /**
  * How much a cleanup may do.
  *
- * @param batchSize rows a transaction
- * @param rowsPerRun rows a run, after which it ends though there be more
+ * @param batchSize rows per transaction
+ * @param rowsPerRun rows per run, which then ends even if there are more
  */
 public record CleanupLimits(int batchSize, long rowsPerRun) {
 

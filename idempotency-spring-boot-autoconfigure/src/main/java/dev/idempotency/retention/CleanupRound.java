@@ -1,7 +1,6 @@
 package dev.idempotency.retention;
 
 import dev.idempotency.retention.CleanupTask.Backlog;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -25,29 +24,26 @@ final class CleanupRound {
 
     private final CleanupLimits limits;
     private final CountDownLatch stop;
-    private final Clock clock;
     private final Deque<Turn> turns = new ArrayDeque<>();
     private final Map<String, Long> deletedByTask = new HashMap<>();
     private long deleted;
     private @Nullable RuntimeException failure;
 
-    CleanupRound(CleanupLimits limits, CountDownLatch stop, Clock clock) {
+    CleanupRound(CleanupLimits limits, CountDownLatch stop) {
         this.limits = limits;
         this.stop = stop;
-        this.clock = clock;
     }
 
     CleanupRun run(List<CleanupTask> tasks) {
-        Instant startedAt = this.clock.instant();
         long start = System.nanoTime();
         tasks.forEach(this::enqueue);
         boolean mayGoOn = true;
         while (mayGoOn && !this.turns.isEmpty()) {
             mayGoOn = take(this.turns.remove());
         }
-        boolean drained = this.turns.isEmpty() && this.failure == null;
-        Duration duration = Duration.ofNanos(System.nanoTime() - start);
-        return new CleanupRun(startedAt, duration, this.deletedByTask, drained, this.failure);
+        boolean keepsUp = this.turns.isEmpty() && this.failure == null;
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        return new CleanupRun(Instant.now(), took, this.deletedByTask, keepsUp, this.failure);
     }
 
     private void enqueue(CleanupTask task) {

@@ -6,19 +6,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the cleanup, after it has ended.
+ * How a run of the cleanup went.
  *
- * @param startedAt when it began, by this machine's clock
- * @param duration how long it took
+ * @param at when it ended, by the clock of this instance
+ * @param took how long it took
  * @param deletedByTask how many rows it removed, by the task's name; also of a run that failed
- * @param drained whether it removed all there was, rather than ending at its limit, by a failure, or by a shutdown
+ * @param keepsUp whether it removed all there was, rather than ending at its limit, by a failure, or by a shutdown
  * @param failure what went wrong first; {@code null} if nothing did
  */
 public record CleanupRun(
-        Instant startedAt,
-        Duration duration,
+        Instant at,
+        Duration took,
         Map<String, Long> deletedByTask,
-        boolean drained,
+        boolean keepsUp,
         @Nullable RuntimeException failure) {
 
     public CleanupRun {

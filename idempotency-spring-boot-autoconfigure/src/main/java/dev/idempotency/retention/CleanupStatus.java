@@ -3,24 +3,30 @@ package dev.idempotency.retention;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the cleanup of this application instance is doing. Others that share its database have their own.
+ * What the runs of this application instance's cleanup come to. Others that share its database have their own.
  *
  * @param lastRun the last run; {@code null} before the first
+ * @param lastSuccess the last run that did not fail; {@code null} if none has succeeded
  * @param runs how many there have been
  * @param failures how many of them failed
  * @param deleted how many rows they removed
  */
-public record CleanupStatus(@Nullable CleanupRun lastRun, long runs, long failures, long deleted) {
+public record CleanupStatus(
+        @Nullable CleanupRun lastRun, @Nullable CleanupRun lastSuccess, long runs, long failures, long deleted) {
 
-    static final CleanupStatus BEFORE_THE_FIRST_RUN = new CleanupStatus(null, 0, 0, 0);
+    static final CleanupStatus BEFORE_THE_FIRST_RUN = new CleanupStatus(null, null, 0, 0, 0);
 
     /** Whether the last run left nothing to do; true before the first one. */
     public boolean keepsUp() {
-        return this.lastRun == null || this.lastRun.drained();
+        return this.lastRun == null || this.lastRun.keepsUp();
     }
 
     CleanupStatus after(CleanupRun run) {
         return new CleanupStatus(
-                run, this.runs + 1, this.failures + (run.failed() ? 1 : 0), this.deleted + run.deleted());
+                run,
+                run.failed() ? this.lastSuccess : run,
+                this.runs + 1,
+                this.failures + (run.failed() ? 1 : 0),
+                this.deleted + run.deleted());
     }
 }

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.ObservedApplication;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.CleanupRun;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -95,7 +95,7 @@ class IdempotencyEndpointIT {
     @Test
     void theSizeOfTheTableAndTheLastCleanupAreReported() {
         this.app.bill(unique(), "counted");
-        this.app.application().bean(LastCleanup.class).cleanupRan(Duration.ofSeconds(3), 17, true);
+        CleanupRun run = this.app.cleanUp(limit -> 17);
         this.app.application().jdbc().execute("analyze idempotency_processed");
         Awaitility.await().untilAsserted(() -> {
             Integer rows = JsonPath.read(ok("/idempotency"), "$.store.rows");
@@ -107,8 +107,14 @@ class IdempotencyEndpointIT {
         });
         String body = ok("/idempotency");
         assertThat(JsonPath.<Integer>read(body, "$.cleanup.lastRun.deleted")).isEqualTo(17);
-        assertThat(JsonPath.<String>read(body, "$.cleanup.lastRun.took")).isEqualTo("PT3S");
+        assertThat(JsonPath.<String>read(body, "$.cleanup.lastRun.took"))
+                .isEqualTo(run.took().toString());
+        assertThat(JsonPath.<String>read(body, "$.cleanup.lastRun.at"))
+                .isEqualTo(run.at().toString());
         assertThat(JsonPath.<Boolean>read(body, "$.cleanup.lastRun.keepsUp")).isTrue();
+        assertThat(JsonPath.<Map<String, Object>>read(body, "$.cleanup")).containsOnlyKeys("lastRun", "failure");
+        assertThat(JsonPath.<Map<String, Object>>read(body, "$.cleanup.lastRun"))
+                .containsOnlyKeys("at", "took", "deleted", "keepsUp");
     }
 
     @Test

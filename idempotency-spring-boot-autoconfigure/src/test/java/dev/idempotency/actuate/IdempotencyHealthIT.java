@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.app.ObservedApplication;
-import dev.idempotency.retention.LastCleanup;
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,23 +14,21 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class IdempotencyHealthIT {
 
     private final ObservedApplication app;
-    private final LastCleanup cleanup;
     private final JdbcTemplate jdbc;
 
     IdempotencyHealthIT(ObservedApplication app) {
         this.app = app;
-        this.cleanup = app.application().bean(LastCleanup.class);
         this.jdbc = app.application().jdbc();
     }
 
     @AfterEach
     void mend() {
-        this.cleanup.cleanupRan(Duration.ofSeconds(1), 0, true);
+        this.app.cleanUp(limit -> 0);
     }
 
     @Test
     void allIsWellWhenTheStoreAnswersItsSchemaIsUpToDateAndTheCleanupKeepsUp() {
-        this.cleanup.cleanupRan(Duration.ofSeconds(1), 5, true);
+        this.app.cleanUp(limit -> 5);
         String body = this.app.get("/health/idempotency").body();
         assertThat(JsonPath.<String>read(body, "$.status")).isEqualTo("UP");
         assertThat(JsonPath.<String>read(body, "$.details.store")).isEqualTo("reachable");
@@ -43,17 +39,19 @@ class IdempotencyHealthIT {
 
     @Test
     void aCleanupThatDoesNotKeepUpDegradesItButNotTheApplication() {
-        this.cleanup.cleanupRan(Duration.ofSeconds(1), 5, false);
+        this.app.cleanUp(limit -> limit);
         assertDegraded();
     }
 
     @Test
     void aCleanupThatFailsDegradesItUntilOneSucceeds() {
-        this.cleanup.cleanupFailed(new IllegalStateException("permission denied"));
+        this.app.cleanUp(limit -> {
+            throw new IllegalStateException("permission denied");
+        });
         assertDegraded();
         assertThat(JsonPath.<String>read(this.app.get("/health/idempotency").body(), "$.details.cleanupFailure.reason"))
                 .contains("permission denied");
-        this.cleanup.cleanupRan(Duration.ofSeconds(1), 0, true);
+        this.app.cleanUp(limit -> 0);
         assertThat(JsonPath.<String>read(this.app.get("/health/idempotency").body(), "$.status"))
                 .isEqualTo("UP");
     }

@@ -1,6 +1,9 @@
 package dev.idempotency.app;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
@@ -103,6 +106,12 @@ public final class ObservedApplication implements AutoCloseable {
                 .toList();
     }
 
+    /** Has the cleanup run once, and find this to remove beside what there is. */
+    public CleanupRun cleanUp(CleanupTask.Backlog backlog) {
+        this.application.bean(GivenBacklog.class).backlog = backlog;
+        return this.application.bean(Cleanup.class).run();
+    }
+
     public HttpResponse<String> get(String path) {
         return request("GET", path);
     }
@@ -183,8 +192,29 @@ public final class ObservedApplication implements AutoCloseable {
         }
 
         @Bean
+        static GivenBacklog givenBacklog() {
+            return new GivenBacklog();
+        }
+
+        @Bean
         static EndedObservations endedObservations() {
             return new EndedObservations();
+        }
+    }
+
+    /** What a test gives the cleanup to remove. */
+    static final class GivenBacklog implements CleanupTask {
+
+        private volatile Backlog backlog = limit -> 0;
+
+        @Override
+        public String name() {
+            return "given";
+        }
+
+        @Override
+        public List<Backlog> backlogs() {
+            return List.of(this.backlog);
         }
     }
 

@@ -4,14 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
-import dev.idempotency.retention.LastCleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,7 +53,7 @@ class CleanupConfigurationTests {
                 .withPropertyValues(property, "idempotency.schema.mode=migrate")
                 .run(context -> {
                     assertThat(context).doesNotHaveBean(CleanupSchedule.class);
-                    assertThat(context.getBean(Cleanup.class).run().drained()).isTrue();
+                    assertThat(context.getBean(Cleanup.class).run().keepsUp()).isTrue();
                 });
     }
 
@@ -91,16 +92,16 @@ class CleanupConfigurationTests {
 
     @Test
     void tasksAndObserversAreBeans() {
+        AtomicReference<CleanupRun> heard = new AtomicReference<>();
         this.runner
                 .withBean(CleanupTask.class, OneRow::new)
-                .withBean("mine", LastCleanup.class, LastCleanup::new)
+                .withBean(CleanupObserver.class, () -> heard::set)
                 .withPropertyValues("idempotency.cleanup.initial-delay=0s", "idempotency.schema.mode=migrate")
                 .run(context -> {
-                    LastCleanup heard = context.getBean("mine", LastCleanup.class);
-                    await().atMost(Duration.ofSeconds(30)).until(() -> heard.run() != null);
+                    await().atMost(Duration.ofSeconds(30)).until(() -> heard.get() != null);
                     CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
                     assertThat(run.deletedByTask()).isEqualTo(Map.of("processed", 0L, "inbox", 0L, "one-row", 1L));
-                    assertThat(heard.run().deleted()).isOne();
+                    assertThat(heard.get().deleted()).isOne();
                 });
     }
 

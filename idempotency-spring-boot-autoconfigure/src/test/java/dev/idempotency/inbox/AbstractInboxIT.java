@@ -18,6 +18,7 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.ReceivedRecords;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
@@ -115,19 +116,20 @@ abstract class AbstractInboxIT {
                 AbstractInboxIT.this.unrecorded.add(reason);
             }
         };
+        ObserverNotifier<InboxObserver> observers = new ObserverNotifier<>(List.of(observer), "ignored");
         this.recorder = new JdbcInboxRecorder(
                 this.store,
                 new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
                 this::isOutage,
-                observer);
+                observers);
         InboxRecorderFactory listeners = new InboxRecorderFactory(
                 this.store,
                 new InboxSettings(false, 100_000, List.of()),
                 new DeserializerInstrumentation(),
                 this::isOutage,
-                observer,
+                observers,
                 () -> {});
-        this.inbox = new Inbox(this.store, listeners, () -> null, null, observer);
+        this.inbox = new Inbox(this.store, listeners, () -> null, null, observers);
         this.purge = new InboxPurge(database);
     }
 
@@ -531,7 +533,7 @@ abstract class AbstractInboxIT {
                 (messages, failure) -> {
                     throw new IllegalStateException("cannot tell");
                 },
-                new CompositeInboxObserver(List.of()));
+                new ObserverNotifier<>(List.of(), "ignored"));
         misjudging.failed(List.of(message("1")), new IllegalArgumentException("x"));
         assertThat(this.reader.find(id("1"))).isNull();
     }

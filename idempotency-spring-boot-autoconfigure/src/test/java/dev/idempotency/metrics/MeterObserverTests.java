@@ -12,10 +12,10 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.observe.Outcome;
 import dev.idempotency.retention.CleanupObserver;
-import dev.idempotency.retention.CompositeCleanupObserver;
-import dev.idempotency.retention.LastCleanup;
+import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
@@ -23,7 +23,9 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -137,23 +139,17 @@ class MeterObserverTests {
 
     @Test
     void anObserverThatFailsDoesNotBreakTheCleanup() {
-        LastCleanup last = new LastCleanup();
-        CleanupObserver fails = new CleanupObserver() {
-            @Override
-            public void cleanupRan(Duration took, long deleted, boolean keepsUp) {
-                throw new IllegalStateException("told to fail");
-            }
-
-            @Override
-            public void cleanupFailed(RuntimeException reason) {
-                throw new IllegalStateException("told to fail");
-            }
+        List<CleanupRun> heard = new ArrayList<>();
+        CleanupObserver fails = run -> {
+            throw new IllegalStateException("told to fail");
         };
-        CleanupObserver all = new CompositeCleanupObserver(List.of(fails, last));
-        all.cleanupRan(Duration.ofSeconds(1), 7, true);
-        all.cleanupFailed(new IllegalStateException("database down"));
-        assertThat(last.run()).extracting(LastCleanup.Run::deleted).isEqualTo(7L);
-        assertThat(last.failure()).isNotNull();
+        CleanupObserver isNotThere = run -> {
+            throw new NoClassDefFoundError("told to fail");
+        };
+        CleanupRun run = new CleanupRun(Instant.now(), Duration.ofSeconds(1), Map.of("processed", 7L), true, null);
+        new ObserverNotifier<CleanupObserver>(List.of(fails, isNotThere, heard::add), "the cleanup is not affected")
+                .tell(observer -> observer.cleanupRan(run));
+        assertThat(heard).containsExactly(run);
     }
 
     private static void everythingHappens(ConsumerObserver observer) {

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.ObservedApplication;
 import dev.idempotency.app.PrometheusScrape;
-import dev.idempotency.retention.CleanupObserver;
-import dev.idempotency.retention.CompositeCleanupObserver;
 import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.time.Instant;
@@ -136,19 +134,15 @@ class MetersIT {
     @Test
     void theCleanupIsCountedAndTimed() {
         PrometheusScrape before = PrometheusScrape.of(this.app);
-        CleanupObserver cleanup = new CompositeCleanupObserver(this.app
-                .application()
-                .context()
-                .getBeanProvider(CleanupObserver.class)
-                .orderedStream()
-                .toList());
-        cleanup.cleanupRan(Duration.ofSeconds(2), 40, true);
-        cleanup.cleanupRan(Duration.ofSeconds(4), 2, false);
-        cleanup.cleanupFailed(new IllegalStateException("told to fail"));
+        long behind = this.app.cleanUp(limit -> limit).deleted();
+        this.app.cleanUp(limit -> 42);
+        this.app.cleanUp(limit -> {
+            throw new IllegalStateException("told to fail");
+        });
         PrometheusScrape after = PrometheusScrape.of(this.app);
         assertThat(after.value("idempotency_cleanup_deleted_total", Map.of())
                         - before.value("idempotency_cleanup_deleted_total", Map.of()))
-                .isEqualTo(42);
+                .isEqualTo(behind + 42);
         assertThat(after.value("idempotency_cleanup_failures_total", Map.of())
                         - before.value("idempotency_cleanup_failures_total", Map.of()))
                 .isEqualTo(1);

@@ -28,7 +28,7 @@ class CleanupTests {
         CleanupRun run = cleanup(LIMITS, rows).run();
         assertThat(rows.remaining()).containsExactly(0, 0);
         assertThat(this.protocol).containsExactly("processed-0", "processed-1", "processed-0", "processed-0");
-        assertThat(run.drained()).isTrue();
+        assertThat(run.keepsUp()).isTrue();
         assertThat(run.deleted()).isEqualTo(30);
     }
 
@@ -49,17 +49,18 @@ class CleanupTests {
     void theStatusAddsUpTheRuns() {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 12);
         Cleanup cleanup = cleanup(LIMITS, rows, new RowsInMemory("inbox", this.protocol, 3));
-        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(null, 0, 0, 0));
+        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(null, null, 0, 0, 0));
         assertThat(cleanup.status().keepsUp()).isTrue();
-        cleanup.run();
+        CleanupRun first = cleanup.run();
         rows.failWith(new DataAccessResourceFailureException("down"));
-        cleanup.run();
+        CleanupRun failed = cleanup.run();
+        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(failed, first, 2, 1, 15));
         rows.failWith(null);
         rows.refill(4);
         CleanupRun last = cleanup.run();
-        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(last, 3, 1, 19));
+        assertThat(cleanup.status()).isEqualTo(new CleanupStatus(last, last, 3, 1, 19));
         assertThat(last.deletedByTask()).isEqualTo(Map.of("processed", 4L, "inbox", 0L));
-        assertThat(last.duration()).isGreaterThan(Duration.ZERO);
+        assertThat(last.took()).isGreaterThan(Duration.ZERO);
     }
 
     @Test
@@ -71,7 +72,7 @@ class CleanupTests {
         assertThat(this.protocol).containsExactly("processed-0", "inbox-0", "inbox-0");
         assertThat(working.remaining()).containsExactly(0);
         assertThat(run.failed()).isTrue();
-        assertThat(run.drained()).isFalse();
+        assertThat(run.keepsUp()).isFalse();
         assertThat(run.deleted()).isEqualTo(12);
     }
 
@@ -119,29 +120,20 @@ class CleanupTests {
     @Test
     void observersHearOfEveryRunAndCanBreakNone(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
-        LastCleanup heard = new LastCleanup();
-        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(new Broken(), heard));
+        List<CleanupRun> heard = new ArrayList<>();
+        CleanupObserver broken = run -> {
+            throw new IllegalStateException("broken observer");
+        };
+        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(broken, heard::add));
         CleanupRun first = cleanup.run();
-        assertThat(heard.run().took()).isEqualTo(first.duration());
-        assertThat(heard.run().deleted()).isEqualTo(5);
-        assertThat(heard.failure()).isNull();
+        assertThat(heard).containsExactly(first);
+        assertThat(first.deleted()).isEqualTo(5);
+        assertThat(first.failure()).isNull();
         rows.failWith(new DataAccessResourceFailureException("down"));
-        cleanup.run();
-        assertThat(heard.failure().reason()).contains("down");
+        CleanupRun second = cleanup.run();
+        assertThat(heard).containsExactly(first, second);
+        assertThat(second.failure()).hasMessageContaining("down");
         assertThat(output).contains("broken observer");
-    }
-
-    private static final class Broken implements CleanupObserver {
-
-        @Override
-        public void cleanupRan(Duration took, long deleted, boolean keepsUp) {
-            throw new IllegalStateException("broken observer");
-        }
-
-        @Override
-        public void cleanupFailed(RuntimeException reason) {
-            throw new IllegalStateException("broken observer");
-        }
     }
 
     @Test
@@ -150,7 +142,7 @@ class CleanupTests {
         stop.countDown();
         CleanupRun run = cleanup(LIMITS, new RowsInMemory("processed", this.protocol, 25))
                 .run(stop);
-        assertThat(run.drained()).isFalse();
+        assertThat(run.keepsUp()).isFalse();
         assertThat(output.toString()).doesNotContain("does not keep up");
     }
 
@@ -160,7 +152,7 @@ class CleanupTests {
         CountDownLatch stopped = new CountDownLatch(0);
         CleanupRun run = cleanup(LIMITS, rows).run(stopped);
         assertThat(rows.remaining()).containsExactly(40);
-        assertThat(run.drained()).isFalse();
+        assertThat(run.keepsUp()).isFalse();
     }
 
     @Test

@@ -46,7 +46,7 @@ class SharedCleanupIT {
                     .toList();
             assertThat(runs).map(CompletableFuture::join).allSatisfy(run -> {
                 assertThat(run.failure()).isNull();
-                assertThat(run.drained()).isTrue();
+                assertThat(run.keepsUp()).isTrue();
                 assertThat(run.deleted()).isPositive();
             });
             assertThat(runs.stream().mapToLong(run -> run.join().deleted()).sum())

@@ -1,0 +1,56 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupStatus;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cleanup of this instance.
+ *
+ * @param lastRun the last run that did not fail, if there was one
+ * @param failure the last run, if it failed
+ */
+record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
+
+    /**
+     * A run that did not fail.
+     *
+     * @param at when it ended
+     * @param took how long it took
+     * @param deleted how many rows it removed
+     * @param keepsUp whether nothing was left that it should have removed
+     */
+    record Success(Instant at, Duration took, long deleted, boolean keepsUp) {}
+
+    /**
+     * A run that failed.
+     *
+     * @param at when it ended
+     * @param reason why it failed
+     */
+    record Failure(Instant at, String reason) {}
+
+    /** The report on a cleanup; {@code null} where the application has none of ours. */
+    static CleanupReport of(@Nullable Cleanup cleanup) {
+        if (cleanup == null) {
+            return new CleanupReport(null, null);
+        }
+        CleanupStatus status = cleanup.status();
+        CleanupRun success = status.lastSuccess();
+        CleanupRun last = status.lastRun();
+        return new CleanupReport(
+                (success != null)
+                        ? new Success(success.at(), success.took(), success.deleted(), success.keepsUp())
+                        : null,
+                (last != null && last.failure() != null)
+                        ? new Failure(last.at(), last.failure().toString())
+                        : null);
+    }
+
+    boolean keepsUp() {
+        return this.failure == null && (this.lastRun == null || this.lastRun.keepsUp());
+    }
+}

@@ -1,0 +1,42 @@
+package dev.idempotency.observe;
+
+import java.util.List;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells observers what has happened. What one of them throws is logged and keeps the others from nothing.
+ *
+ * <p>Public for other packages of this library.
+ *
+ * @param <T> the type of the observers
+ */
+public final class ObserverNotifier<T> {
+
+    private static final Logger logger = LoggerFactory.getLogger(ObserverNotifier.class);
+
+    private final List<T> observers;
+    private final String reassurance;
+
+    /**
+     * Notifies some observers.
+     *
+     * @param reassurance what the log says of the consequences of a failed observer
+     */
+    public ObserverNotifier(List<? extends T> observers, String reassurance) {
+        this.observers = List.copyOf(observers);
+        this.reassurance = reassurance;
+    }
+
+    /** Tells each of them. */
+    public void tell(Consumer<? super T> news) {
+        for (T observer : this.observers) {
+            try {
+                news.accept(observer);
+            } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+                logger.warn("{} failed and was ignored: {}", observer.getClass().getName(), this.reassurance, ex);
+            }
+        }
+    }
+}
