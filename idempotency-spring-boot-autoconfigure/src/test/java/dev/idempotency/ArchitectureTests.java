@@ -44,18 +44,7 @@ class ArchitectureTests {
             entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
             entry("metrics", Set.of("inbox", "observe", "retention", "store")),
             entry("check", Set.of("definition", "failure", "kafka", "key", "observe", "store")),
-            entry(
-                    "actuate",
-                    Set.of(
-                            "database",
-                            "definition",
-                            "failure",
-                            "inbox",
-                            "key",
-                            "metrics",
-                            "observe",
-                            "retention",
-                            "store")),
+            entry("actuate", Set.of("database", "failure", "inbox", "key", "metrics", "observe", "retention", "store")),
             entry(
                     "autoconfigure",
                     Set.of(

@@ -1,8 +1,7 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.DuplicateKind;
-import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.metrics.ConsumerTally;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.Outcome;
 import java.time.Duration;
@@ -35,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastHit the last duplicate, if there was one
  * @param oldestAge how long ago the oldest message that is remembered was processed; absent if there is none
  */
-public record ConsumerReport(
+record ConsumerReport(
         String consumer,
         Set<String> listeners,
         Set<String> topics,
@@ -57,11 +56,11 @@ public record ConsumerReport(
      * @param record the record that was dropped
      * @param age how long before the original was processed; absent if it is no longer known
      */
-    public record LastHit(
+    record LastHit(
             Instant at,
             String kind,
             String messageId,
-            RecordReport record,
+            RecordCoordinates record,
             @Nullable Duration age) {
 
         static LastHit of(ConsumerTally.Hit hit) {
@@ -69,15 +68,14 @@ public record ConsumerReport(
                     hit.at(),
                     tag(hit.duplicate().kind()),
                     hit.duplicate().id().value(),
-                    RecordReport.of(hit.duplicate().coordinates()),
+                    hit.duplicate().coordinates(),
                     hit.duplicate().age());
         }
     }
 
     /** The report on a consumer with these listeners, of which there is one at least. */
-    static ConsumerReport of(List<ProtectedListener> listeners, ConsumerTally tally, @Nullable Duration oldestAge) {
-        List<ConsumerDescription> descriptions =
-                listeners.stream().map(ProtectedListener::consumer).toList();
+    static ConsumerReport of(
+            List<ConsumerDescription> descriptions, ConsumerTally tally, @Nullable Duration oldestAge) {
         ConsumerDescription first = descriptions.get(0);
         ConsumerTally.Hit lastHit = tally.lastHit();
         return new ConsumerReport(

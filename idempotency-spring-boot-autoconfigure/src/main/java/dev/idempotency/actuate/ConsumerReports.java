@@ -1,9 +1,10 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Instant;
@@ -11,60 +12,63 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Reports on the consumers of this instance. */
-public final class ConsumerReports {
+/** Reports on the consumers of this instance, whose messages it counts, with or without Micrometer. */
+public final class ConsumerReports implements IdempotencyObserver {
 
     private final Instant since = Instant.now();
-    private final ListenerDefinitionRegistry definitions;
-    private final ConsumerTallyRegistry tallies;
+    private final Map<String, ConsumerTally> tallies = new ConcurrentHashMap<>();
+    private final ConsumerRegistry registry;
     private final StoreWatch store;
     private final @Nullable Cleanup cleanup;
 
-    public ConsumerReports(
-            ListenerDefinitionRegistry definitions,
-            ConsumerTallyRegistry tallies,
-            StoreWatch store,
-            @Nullable Cleanup cleanup) {
-        this.definitions = definitions;
-        this.tallies = tallies;
+    /** {@code cleanup} is {@code null} where the application has none of ours. */
+    public ConsumerReports(ConsumerRegistry registry, StoreWatch store, @Nullable Cleanup cleanup) {
+        this.registry = registry;
         this.store = store;
         this.cleanup = cleanup;
     }
 
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        return tally(consumer.name());
+    }
+
+    private ConsumerTally tally(String consumer) {
+        return this.tallies.computeIfAbsent(consumer, name -> new ConsumerTally());
+    }
+
     IdempotencyReport all() {
         StoreStatistics statistics = this.store.current();
-        List<ConsumerReport> consumers = listeners().values().stream()
-                .map(listeners -> report(listeners, statistics))
-                .toList();
+        Map<String, List<ConsumerDescription>> byName = this.registry.consumers().stream()
+                .collect(Collectors.groupingBy(ConsumerDescription::name, TreeMap::new, Collectors.toList()));
         return new IdempotencyReport(
                 this.since,
-                consumers,
+                byName.values().stream()
+                        .map(descriptions -> report(descriptions, statistics))
+                        .toList(),
                 new IdempotencyReport.StoreReport(statistics.rows()),
                 CleanupReport.of(this.cleanup));
     }
 
     @Nullable
     ConsumerReport one(String consumer) {
-        List<ProtectedListener> listeners = listeners().get(consumer);
-        return (listeners != null) ? report(listeners, this.store.current()) : null;
+        List<ConsumerDescription> descriptions = this.registry.consumers().stream()
+                .filter(description -> description.name().equals(consumer))
+                .toList();
+        return descriptions.isEmpty() ? null : report(descriptions, this.store.current());
     }
 
     Set<String> consumers() {
-        return listeners().keySet();
+        return this.registry.names();
     }
 
-    private Map<String, List<ProtectedListener>> listeners() {
-        return this.definitions.listeners().stream()
-                .collect(Collectors.groupingBy(
-                        listener -> listener.consumer().name(), TreeMap::new, Collectors.toList()));
-    }
-
-    private ConsumerReport report(List<ProtectedListener> listeners, StoreStatistics statistics) {
-        String consumer = listeners.get(0).consumer().name();
+    private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {
+        String consumer = descriptions.get(0).name();
         return ConsumerReport.of(
-                listeners, this.tallies.of(consumer), statistics.oldestAges().get(consumer));
+                descriptions, tally(consumer), statistics.oldestAges().get(consumer));
     }
 }

@@ -83,7 +83,7 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
         }
     }
 
-    /** Who asks while the store is being asked gets the same answer: never is more than one connection taken for it. */
+    /** Whoever asks while the store is being asked gets the same answer, so that at most one connection is taken for it. */
     private CompletableFuture<List<String>> ask() {
         CompletableFuture<List<String>> mine = new CompletableFuture<>();
         CompletableFuture<List<String>> underWay = this.asked.compareAndExchange(null, mine);

@@ -7,10 +7,9 @@ import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.inbox.ReplayResult;
+import dev.idempotency.observe.ConsumerRegistry;
 import java.time.OffsetDateTime;
 import java.util.Objects;
-import java.util.Set;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,10 +33,9 @@ public final class IdempotencyInboxEndpoint {
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyInboxEndpoint.class);
 
     private final Inbox inbox;
-    private final Supplier<Set<String>> consumers;
+    private final ConsumerRegistry consumers;
 
-    /** {@code consumers} are those of this application. */
-    public IdempotencyInboxEndpoint(Inbox inbox, Supplier<Set<String>> consumers) {
+    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers) {
         this.inbox = inbox;
         this.consumers = consumers;
     }
@@ -126,7 +124,7 @@ public final class IdempotencyInboxEndpoint {
 
     /** Messages may have been left by a consumer that is no longer there, or be another application's. */
     private boolean isKnown(String consumer) {
-        return this.consumers.get().contains(consumer)
+        return this.consumers.names().contains(consumer)
                 || !this.inbox
                         .find(InboxQuery.ALL.withConsumer(consumer).withPage(0, 1))
                         .entries()

@@ -1,5 +1,6 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.inbox.InboxEntry;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param consumer the consumer
  * @param messageId the id as it is stored: a digest, where the message's own is too long
- * @param status {@code processed}, {@code failed} or {@code replayed}
+ * @param status {@code processed}, {@code failed}, {@code forgotten} or {@code replayed}
  * @param type the message's type
  * @param record where the message's record stood first
  * @param attempts how often the listener was called with it
@@ -21,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * @param payloadSize the size of its value in bytes
  * @param payloadOmitted why its value was not kept
  */
-public record InboxEntryReport(
+record InboxEntryReport(
         String consumer,
         String messageId,
         String status,
         @Nullable String type,
-        RecordReport record,
+        RecordCoordinates record,
         int attempts,
         int replays,
         @Nullable String lastError,
@@ -53,7 +54,7 @@ public record InboxEntryReport(
                 entry.id().value(),
                 entry.status().toString(),
                 entry.type(),
-                RecordReport.of(entry.record()),
+                entry.record(),
                 entry.attempts(),
                 entry.replays(),
                 error,

@@ -1,6 +1,11 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.inbox.InboxMessage;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
@@ -13,18 +18,18 @@ import org.jspecify.annotations.Nullable;
  * @param headers the record's headers, in their order
  * @param payload the record's value
  */
-public record InboxMessageReport(
+record InboxMessageReport(
         InboxEntryReport message,
-        @Nullable BytesReport key,
+        @Nullable Bytes key,
         List<HeaderReport> headers,
-        @Nullable BytesReport payload) {
+        @Nullable Bytes payload) {
 
     static InboxMessageReport of(InboxMessage message) {
         return new InboxMessageReport(
                 InboxEntryReport.full(message.entry()),
-                BytesReport.of(message.key()),
+                Bytes.of(message.key()),
                 message.headers().stream().map(HeaderReport::of).toList(),
-                BytesReport.of(message.payload()));
+                Bytes.of(message.payload()));
     }
 
     /**
@@ -33,10 +38,31 @@ public record InboxMessageReport(
      * @param name its name
      * @param value its value
      */
-    public record HeaderReport(String name, @Nullable BytesReport value) {
+    record HeaderReport(String name, @Nullable Bytes value) {
 
         static HeaderReport of(Header header) {
-            return new HeaderReport(header.key(), BytesReport.of(header.value()));
+            return new HeaderReport(header.key(), Bytes.of(header.value()));
+        }
+    }
+
+    /**
+     * Bytes that were received: as text where they are text in UTF-8, otherwise in Base64.
+     *
+     * @param text the text
+     * @param base64 the bytes
+     */
+    record Bytes(@Nullable String text, @Nullable String base64) {
+
+        static @Nullable Bytes of(byte @Nullable [] bytes) {
+            if (bytes == null) {
+                return null;
+            }
+            try {
+                CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+                return new Bytes(text.toString(), null);
+            } catch (CharacterCodingException ex) {
+                return new Bytes(null, Base64.getEncoder().encodeToString(bytes));
+            }
         }
     }
 }

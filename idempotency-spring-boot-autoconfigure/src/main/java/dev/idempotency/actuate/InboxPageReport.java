@@ -10,7 +10,7 @@ import java.util.List;
  * @param page which page it is, from 0
  * @param last whether there are no more
  */
-public record InboxPageReport(List<InboxEntryReport> messages, int page, boolean last) {
+record InboxPageReport(List<InboxEntryReport> messages, int page, boolean last) {
 
     static InboxPageReport of(InboxPage page) {
         return new InboxPageReport(

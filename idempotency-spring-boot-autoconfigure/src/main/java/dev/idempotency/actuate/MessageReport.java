@@ -1,6 +1,7 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.store.ProcessedMessage;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param age how long ago that was
  * @param record the record whose delivery was processed
  */
-public record MessageReport(
+record MessageReport(
         String consumer,
         String messageId,
         boolean processed,
         @Nullable Instant processedAt,
         @Nullable Duration age,
-        @Nullable RecordReport record) {
+        @Nullable RecordCoordinates record) {
 
     static MessageReport of(ProcessedMessage message) {
         return new MessageReport(
@@ -31,7 +32,7 @@ public record MessageReport(
                 true,
                 message.processedAt(),
                 message.age(),
-                RecordReport.of(message.coordinates()));
+                message.coordinates());
     }
 
     static MessageReport unknown(MessageId id) {

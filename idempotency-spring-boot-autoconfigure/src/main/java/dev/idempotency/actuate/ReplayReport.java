@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param withoutPayload how many could not be, as their payload was not kept
  * @param refused why a single message was not, or why those after the ones that were sent were not
  */
-public record ReplayReport(
+record ReplayReport(
         long sent,
         long unsendable,
         long withoutPayload,

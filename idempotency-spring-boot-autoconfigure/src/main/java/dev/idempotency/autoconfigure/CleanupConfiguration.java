@@ -2,11 +2,11 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
-import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
@@ -29,16 +29,11 @@ import org.springframework.context.annotation.Configuration;
 final class CleanupConfiguration {
 
     @Bean
-    ConsumerRetentions idempotencyConsumerRetentions() {
-        return new ConsumerRetentions();
-    }
-
-    @Bean
     ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
-            JdbcProcessedMessageStore store, ConsumerRetentions retentions, CleanupProperties cleanup) {
+            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
         return new ProcessedMessageCleanup(
                 new ProcessedMessagePurge(store.database()),
-                retentions,
+                ConsumerRegistry.of(consumers::stream),
                 cleanup.orphansAfter().duration());
     }
 

@@ -5,6 +5,7 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.ErrorHandlerInstaller;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
@@ -12,10 +13,9 @@ import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.store.StoreStatistics;
-import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -80,6 +80,7 @@ public final class IdempotencyAutoConfiguration {
             ProcessedMessageStore store,
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
+            OutageRegistry outages,
             ObjectProvider<InboxRecorderFactory> inboxes,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
@@ -88,6 +89,7 @@ public final class IdempotencyAutoConfiguration {
                 properties.key().onMissing(),
                 properties.retention(),
                 observers.orderedStream().toList(),
+                outages,
                 inboxes.getIfAvailable());
         return new ListenerDefinitionRegistry(beanFactory, defaults);
     }
@@ -100,17 +102,7 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     StoreWatch idempotencyStoreWatch(
-            ProcessedMessageStore store,
-            ObjectProvider<ListenerDefinitionRegistry> definitions,
-            ObserveProperties properties) {
-        return new StoreWatch(() -> statistics(store, definitions.getObject()), properties.storeInterval());
-    }
-
-    private static StoreStatistics statistics(ProcessedMessageStore store, ListenerDefinitionRegistry definitions) {
-        List<String> consumers = definitions.listeners().stream()
-                .map(listener -> listener.consumer().name())
-                .distinct()
-                .toList();
-        return store.statistics(consumers);
+            ProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, ObserveProperties properties) {
+        return new StoreWatch(() -> store.statistics(consumers.getObject().names()), properties.storeInterval());
     }
 }

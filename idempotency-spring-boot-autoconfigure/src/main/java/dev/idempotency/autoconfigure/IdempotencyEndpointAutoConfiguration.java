@@ -6,11 +6,10 @@ import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
-import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.stream.Collectors;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -34,30 +33,23 @@ public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
-    ConsumerTallyRegistry idempotencyConsumerTallyRegistry() {
-        return new ConsumerTallyRegistry();
+    ConsumerReports idempotencyConsumerReports(
+            ObjectProvider<ConsumerRegistry> consumers, StoreWatch storeWatch, ObjectProvider<Cleanup> cleanup) {
+        return new ConsumerReports(ConsumerRegistry.of(consumers::stream), storeWatch, cleanup.getIfUnique());
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
-    IdempotencyEndpoint idempotencyEndpoint(
-            ListenerDefinitionRegistry definitions,
-            ConsumerTallyRegistry tallies,
-            StoreWatch storeWatch,
-            ObjectProvider<Cleanup> cleanup,
-            ProcessedMessageStore store) {
-        return new IdempotencyEndpoint(
-                new ConsumerReports(definitions, tallies, storeWatch, cleanup.getIfUnique()), store);
+    IdempotencyEndpoint idempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
+        return new IdempotencyEndpoint(reports, store);
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnBean(Inbox.class)
     @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ListenerDefinitionRegistry definitions) {
-        return new IdempotencyInboxEndpoint(inbox, () -> definitions.listeners().stream()
-                .map(listener -> listener.consumer().name())
-                .collect(Collectors.toSet()));
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers) {
+        return new IdempotencyInboxEndpoint(inbox, consumers);
     }
 }

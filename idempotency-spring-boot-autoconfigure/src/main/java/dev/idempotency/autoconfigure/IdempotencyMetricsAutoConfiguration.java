@@ -2,7 +2,6 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.metrics.CleanupMeters;
-import dev.idempotency.metrics.FailureMeters;
 import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
@@ -35,12 +34,6 @@ public final class IdempotencyMetricsAutoConfiguration {
         @ConditionalOnMissingBean
         MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
             return new MeterObserver(registry, store);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        FailureMeters idempotencyFailureMeters(MeterRegistry registry) {
-            return new FailureMeters(registry);
         }
 
         @Bean

@@ -9,8 +9,8 @@ import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.ObserverNotifier;
-import dev.idempotency.retention.ConsumerRetentions;
 import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -65,12 +65,12 @@ final class InboxConfiguration {
     @Bean
     InboxCleanup idempotencyInboxCleanup(
             JdbcProcessedMessageStore store,
-            ConsumerRetentions consumers,
+            ObjectProvider<ConsumerRegistry> consumers,
             CleanupProperties cleanup,
             InboxProperties inbox) {
         return new InboxCleanup(
                 new InboxPurge(store.database()),
-                consumers,
+                ConsumerRegistry.of(consumers::stream),
                 cleanup.orphansAfter().duration(),
                 inbox.retention().processed(),
                 inbox.retention().failed());

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param onMissingKey what becomes of a message without a key
  * @param retention how long processed messages are remembered
  * @param observers who hears of the outcome
+ * @param outages who is told of commits, as an outage ends with one
  * @param inboxes who keeps messages; {@code null} if nobody can
  */
 public record ListenerDefaults(
@@ -25,6 +27,7 @@ public record ListenerDefaults(
         OnMissingKey onMissingKey,
         Duration retention,
         List<IdempotencyObserver> observers,
+        OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes) {
 
     public ListenerDefaults {

@@ -5,6 +5,7 @@ import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.ConsumerRegistry;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
@@ -23,7 +24,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /** The protected listeners of an application, defined once per container. */
-public final class ListenerDefinitionRegistry implements DisposableBean {
+public final class ListenerDefinitionRegistry implements ConsumerRegistry, DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
@@ -41,6 +42,11 @@ public final class ListenerDefinitionRegistry implements DisposableBean {
     /** All that have been defined: one per method and container. */
     public List<ProtectedListener> listeners() {
         return List.copyOf(this.listeners);
+    }
+
+    @Override
+    public List<ConsumerDescription> consumers() {
+        return this.listeners.stream().map(ProtectedListener::consumer).toList();
     }
 
     /**

@@ -3,7 +3,6 @@ package dev.idempotency.definition;
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
@@ -119,7 +118,8 @@ final class ListenerResolver {
                 method,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                 keyFailures(description, expressed, observer),
-                new ListenerTransaction(manager, attribute),
+                new ListenerTransaction(
+                        manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
                 new FailureTranslatingStore(this.defaults.store()),
                 inbox,
                 observer);
@@ -173,7 +173,7 @@ final class ListenerResolver {
                 consumer.keySource(),
                 !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
                 new FailureTranslatingStore(this.defaults.store()),
-                this.beanFactory.getBean(OutageRegistry.class)::classify,
+                this.defaults.outages()::classify,
                 observer);
     }
 

@@ -34,10 +34,14 @@ public final class ListenerTransaction {
 
     private final PlatformTransactionManager transactionManager;
     private final TransactionAttribute attribute;
+    private final Runnable afterCommit;
 
-    ListenerTransaction(PlatformTransactionManager transactionManager, TransactionAttribute attribute) {
+    /** {@code afterCommit} is run after each commit, on its thread. */
+    ListenerTransaction(
+            PlatformTransactionManager transactionManager, TransactionAttribute attribute, Runnable afterCommit) {
         this.transactionManager = transactionManager;
         this.attribute = attribute;
+        this.afterCommit = afterCommit;
     }
 
     @Nullable
@@ -81,6 +85,7 @@ public final class ListenerTransaction {
         } catch (UnexpectedRollbackException ex) {
             throw cause.explain(ex);
         }
+        this.afterCommit.run();
     }
 
     private void complete(TransactionStatus status, Throwable failure, RollbackCause cause) {

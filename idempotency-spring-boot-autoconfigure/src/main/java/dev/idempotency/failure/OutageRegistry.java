@@ -1,9 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -11,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
-/** Knows which consumers wait for the database. It hears of commits and duplicates, by which an outage is known to be over. */
-public final class OutageRegistry implements IdempotencyObserver {
+/** Knows which consumers wait for the database. */
+public final class OutageRegistry {
 
     private final FailureClassifier classifier;
     private final FailureSettings settings;
@@ -59,6 +55,11 @@ public final class OutageRegistry implements IdempotencyObserver {
                 && !(records.size() == 1 && outageOf(consumer).suspects().isAboutToBlame(failure, records.get(0)));
     }
 
+    /** What is to be run, on the thread that made it, after each commit of a consumer: by that an outage is known to be over. */
+    public Runnable afterCommitOf(String consumer) {
+        return outageOf(consumer)::recordSuccess;
+    }
+
     Outage outageOf(String consumer) {
         return this.byConsumer.computeIfAbsent(
                 consumer,
@@ -76,22 +77,5 @@ public final class OutageRegistry implements IdempotencyObserver {
         } catch (RuntimeException ex) {
             return false;
         }
-    }
-
-    @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
-        Outage outage = outageOf(consumer.name());
-        return new ConsumerObserver() {
-
-            @Override
-            public void committed(long nanos) {
-                outage.recordSuccess();
-            }
-
-            @Override
-            public void duplicate(Duplicate duplicate) {
-                outage.recordSuccess();
-            }
-        };
     }
 }

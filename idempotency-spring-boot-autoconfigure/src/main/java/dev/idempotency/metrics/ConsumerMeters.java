@@ -1,5 +1,6 @@
 package dev.idempotency.metrics;
 
+import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
@@ -8,16 +9,19 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 
-/** The meters of one consumer: all there from start-up on, and looked up never again. */
+/** The meters of one consumer: all are registered at start-up, so that none is looked up per message. */
 final class ConsumerMeters implements ConsumerObserver {
 
     private static final Duration[] LATENCIES = LongStream.of(
@@ -30,16 +34,18 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
     private final Timer age;
     private final Timer listener;
+    private final Counter retries;
+    private final Counter deadLetters;
+    private final AtomicInteger outage = new AtomicInteger();
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
-        String name = consumer.name();
+        Tags tags = Tags.of(IdempotencyMeters.CONSUMER, consumer.name());
         for (Outcome outcome : Outcome.values()) {
             this.messages.put(
                     outcome,
                     Counter.builder(IdempotencyMeters.MESSAGES)
                             .description("Messages by what became of them")
-                            .tag(IdempotencyMeters.CONSUMER, name)
-                            .tag(IdempotencyMeters.OUTCOME, outcome.tag())
+                            .tags(tags.and(IdempotencyMeters.OUTCOME, outcome.tag()))
                             .register(registry));
         }
         for (DuplicateKind kind : DuplicateKind.values()) {
@@ -47,8 +53,7 @@ final class ConsumerMeters implements ConsumerObserver {
                     kind,
                     Counter.builder(IdempotencyMeters.DEDUP_HITS)
                             .description("Duplicates by whose doing they are")
-                            .tag(IdempotencyMeters.CONSUMER, name)
-                            .tag(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT))
+                            .tags(tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT)))
                             .register(registry));
         }
         for (ClaimResult result : ClaimResult.values()) {
@@ -56,22 +61,34 @@ final class ConsumerMeters implements ConsumerObserver {
                     result,
                     Timer.builder(IdempotencyMeters.CLAIM)
                             .description("Claims, with the look-up of a duplicate's original")
-                            .tag(IdempotencyMeters.CONSUMER, name)
-                            .tag(IdempotencyMeters.RESULT, result.tag())
+                            .tags(tags.and(IdempotencyMeters.RESULT, result.tag()))
                             .serviceLevelObjectives(LATENCIES)
                             .register(registry));
         }
         this.listener = Timer.builder(IdempotencyMeters.LISTENER)
                 .description("Transactions in which the listener ran, from claim to commit")
-                .tag(IdempotencyMeters.CONSUMER, name)
+                .tags(tags)
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
         this.age = Timer.builder(IdempotencyMeters.DEDUP_AGE)
                 .description("How long before its duplicate a message was processed")
-                .tag(IdempotencyMeters.CONSUMER, name)
+                .tags(tags)
                 .serviceLevelObjectives(agesUpTo(consumer.retention()))
                 .minimumExpectedValue(Duration.ofMillis(100))
                 .maximumExpectedValue(consumer.retention().multipliedBy(2))
+                .register(registry);
+        this.retries = Counter.builder(IdempotencyMeters.RETRIES)
+                .description("Messages that came again because they had failed")
+                .tags(tags)
+                .register(registry);
+        this.deadLetters = Counter.builder(IdempotencyMeters.DEAD_LETTERS)
+                .description("Messages published to a dead-letter topic")
+                .tags(tags)
+                .register(registry);
+        Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
+                .description("1 while the consumer waits for the database")
+                .tags(tags)
+                .strongReference(true)
                 .register(registry);
     }
 
@@ -122,7 +139,61 @@ final class ConsumerMeters implements ConsumerObserver {
         this.listener.record(nanos, TimeUnit.NANOSECONDS);
     }
 
+    @Override
+    public void retried(int messages) {
+        this.retries.increment(messages);
+    }
+
+    @Override
+    public void deadLettered(RecordCoordinates coordinates) {
+        this.deadLetters.increment();
+    }
+
+    @Override
+    public void outageBegan(Throwable cause) {
+        this.outage.set(1);
+    }
+
+    @Override
+    public void outageEnded(long nanos) {
+        this.outage.set(0);
+    }
+
     private void count(Outcome outcome, int messages) {
         this.messages.get(outcome).increment(messages);
+    }
+
+    /** How a claim was answered. */
+    private enum ClaimResult {
+
+        /** All its messages were free. */
+        CLAIMED,
+
+        /** All had been processed before. */
+        DUPLICATE,
+
+        /** A batch with some of each. */
+        MIXED,
+
+        /** It waited too long for another transaction. */
+        TIMEOUT,
+
+        /** It was not answered: the database refused or did not reply. */
+        FAILED;
+
+        static ClaimResult of(int claimed, int duplicates) {
+            if (duplicates == 0) {
+                return CLAIMED;
+            }
+            return (claimed == 0) ? DUPLICATE : MIXED;
+        }
+
+        static ClaimResult of(RuntimeException failure) {
+            return (failure instanceof ClaimTimeoutException) ? TIMEOUT : FAILED;
+        }
+
+        String tag() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 }

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the store how much it remembers, at most once an interval.
+ * Asks the store how much it remembers, at most once per interval.
  *
  * <p>Whoever reads a gauge never waits for the database: it is asked on a thread of its own, and its answer is there for
  * the next reader. While it does not answer, nothing is known, rather than something old.

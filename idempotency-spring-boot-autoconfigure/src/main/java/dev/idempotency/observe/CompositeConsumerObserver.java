@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Several observers as one, none of which can break a message. Public for other packages of this library. */
+/** Several observers as one, none of which can break a message. */
 public final class CompositeConsumerObserver implements ConsumerObserver {
 
     private final ObserverNotifier<ConsumerObserver> observers;

@@ -8,6 +8,6 @@ package dev.idempotency.observe;
 @FunctionalInterface
 public interface IdempotencyObserver {
 
-    /** The observer of a consumer, to be asked nothing more for each message. */
+    /** The observer of a consumer; called once per consumer, not per message. */
     ConsumerObserver observe(ConsumerDescription consumer);
 }

@@ -6,9 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells observers what has happened. What one of them throws is logged and keeps the others from nothing.
- *
- * <p>Public for other packages of this library.
+ * Tells observers what has happened. What one of them throws is logged, and the others are told all the same.
  *
  * @param <T> the type of the observers
  */

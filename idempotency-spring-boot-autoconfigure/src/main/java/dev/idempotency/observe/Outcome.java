@@ -11,7 +11,7 @@ public enum Outcome {
     /** It had been processed before, and was dropped. */
     DUPLICATE,
 
-    /** It was rolled back, and comes again or goes to the recoverer: one for each attempt. */
+    /** It was rolled back, and comes again or goes to the recoverer: counted once per attempt. */
     FAILED,
 
     /** It has no usable key: it failed, or was processed without deduplication. */

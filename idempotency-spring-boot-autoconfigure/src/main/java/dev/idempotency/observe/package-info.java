@@ -1,4 +1,10 @@
-/** The observer SPI: what is told of each message, once its fate is certain. */
+/**
+ * The observer SPI: what is told of each message, once its fate is certain.
+ *
+ * <p>For users: {@link dev.idempotency.observe.IdempotencyObserver} beans give each consumer a
+ * {@link dev.idempotency.observe.ConsumerObserver}, which hears of {@link dev.idempotency.observe.Outcome outcomes} and
+ * {@link dev.idempotency.observe.Duplicate duplicates}. What else is public is so for other packages of this library.
+ */
 @NullMarked
 package dev.idempotency.observe;
 

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * Removes what may be forgotten, and tells how that goes: its observers of every run, the log whenever it changes.
  *
  * <p>{@link CleanupSchedule} runs it; with {@code idempotency.cleanup.interval=-} nobody does, and you may run it yourself.
- * A run throws no exception of a task: what went wrong is in the {@link CleanupRun} that it returns.
+ * What a task throws is not thrown by the run: it is in the {@link CleanupRun} that is returned.
  */
 public final class Cleanup {
 

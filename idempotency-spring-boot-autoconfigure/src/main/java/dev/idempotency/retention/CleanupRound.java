@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run while it lasts: a batch of every backlog in turn, so that a large one keeps no other waiting.
+ * A run while it lasts: a batch of every backlog in turn, so that a large one does not keep the others waiting.
  *
  * <p>After each batch it rests for as long as the batch took. So the cleanup takes half of one connection's time at most,
  * and less of a database that is busy.

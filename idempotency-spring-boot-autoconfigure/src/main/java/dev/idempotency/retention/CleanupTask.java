@@ -12,7 +12,7 @@ public interface CleanupTask {
     /** What it removes, such as {@code processed}: short, constant, fit for a meter's tag. */
     String name();
 
-    /** What there may be to remove now, to be asked once a run. */
+    /** What there may be to remove now, asked once per run. */
     List<Backlog> backlogs();
 
     /** Rows that are removed in batches, each batch a transaction of its own. */

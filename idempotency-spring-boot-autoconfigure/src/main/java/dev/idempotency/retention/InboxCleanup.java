@@ -3,6 +3,7 @@ package dev.idempotency.retention;
 import dev.idempotency.database.Purged;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,14 +22,14 @@ import org.jspecify.annotations.Nullable;
 public final class InboxCleanup implements CleanupTask {
 
     private final InboxPurge inbox;
-    private final ConsumerRetentions consumers;
+    private final ConsumerRegistry consumers;
     private final @Nullable Duration orphansAfter;
     private final List<Expiry> expiries;
 
     /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public InboxCleanup(
             InboxPurge inbox,
-            ConsumerRetentions consumers,
+            ConsumerRegistry consumers,
             @Nullable Duration orphansAfter,
             Duration processed,
             Duration failed) {
@@ -49,7 +50,7 @@ public final class InboxCleanup implements CleanupTask {
 
     @Override
     public List<Backlog> backlogs() {
-        Set<String> known = this.consumers.byConsumer().keySet();
+        Set<String> known = this.consumers.names();
         List<Backlog> backlogs = new ArrayList<>();
         this.expiries.forEach(expiry -> {
             expiry.begin(known);

@@ -1,6 +1,7 @@
 package dev.idempotency.retention;
 
 import dev.idempotency.database.Purged;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,14 +20,14 @@ import org.jspecify.annotations.Nullable;
 public final class ProcessedMessageCleanup implements CleanupTask {
 
     private final ProcessedMessagePurge messages;
-    private final ConsumerRetentions retentions;
+    private final ConsumerRegistry consumers;
     private final @Nullable Duration orphansAfter;
 
     /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public ProcessedMessageCleanup(
-            ProcessedMessagePurge messages, ConsumerRetentions retentions, @Nullable Duration orphansAfter) {
+            ProcessedMessagePurge messages, ConsumerRegistry consumers, @Nullable Duration orphansAfter) {
         this.messages = messages;
-        this.retentions = retentions;
+        this.consumers = consumers;
         this.orphansAfter = orphansAfter;
     }
 
@@ -38,7 +39,7 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     @Override
     public List<Backlog> backlogs() {
         List<Backlog> backlogs = new ArrayList<>();
-        Map<String, Duration> known = this.retentions.byConsumer();
+        Map<String, Duration> known = this.consumers.retentions();
         known.forEach((consumer, retention) ->
                 backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit))));
         Duration idle = this.orphansAfter;

@@ -1,4 +1,10 @@
-/** What may be forgotten, and the cleanup that forgets it. */
+/**
+ * What may be forgotten, and the cleanup that forgets it.
+ *
+ * <p>For users: {@link dev.idempotency.retention.Cleanup}, to be run on a schedule of their own, with its limits, its runs
+ * and its status; beans of type {@link dev.idempotency.retention.CleanupTask} and
+ * {@link dev.idempotency.retention.CleanupObserver}. What else is public is so for the auto-configuration.
+ */
 @NullMarked
 package dev.idempotency.retention;
 

@@ -10,7 +10,6 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.metrics.CleanupMeters;
-import dev.idempotency.metrics.FailureMeters;
 import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
@@ -57,7 +56,6 @@ class BackOffTests {
                 CleanupSchedule.class,
                 Dialect.class,
                 FailureClassifier.class,
-                FailureMeters.class,
                 IdempotencyEndpoint.class,
                 IdempotencyInboxEndpoint.class,
                 InboxMeters.class,

@@ -2,11 +2,11 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.metrics.CleanupMeters;
-import dev.idempotency.metrics.ConsumerTallyRegistry;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
 import dev.idempotency.metrics.StoreWatch;
@@ -86,7 +86,7 @@ class ObservabilityAutoConfigurationTests {
                 .withPropertyValues("management.endpoints.web.exposure.include=health")
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(IdempotencyEndpoint.class)
-                        .doesNotHaveBean(ConsumerTallyRegistry.class));
+                        .doesNotHaveBean(ConsumerReports.class));
     }
 
     @Test

@@ -7,13 +7,13 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.observe.ObserverNotifier;
-import dev.idempotency.observe.Outcome;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
@@ -53,13 +53,16 @@ class MeterObserverTests {
                         "idempotency.retention",
                         "idempotency.claim",
                         "idempotency.listener",
+                        "idempotency.retries",
+                        "idempotency.dead.letters",
+                        "idempotency.outage",
                         "idempotency.cleanup",
                         "idempotency.cleanup.deleted",
                         "idempotency.cleanup.failures",
                         "idempotency.store.rows",
                         "idempotency.store.oldest.age");
         assertThat(meters.stream().filter(Counter.class::isInstance).map(Counter.class::cast))
-                .hasSize(8)
+                .hasSize(10)
                 .allSatisfy(counter -> assertThat(counter.count()).isZero());
         assertThat(meters.stream().filter(Timer.class::isInstance).map(Timer.class::cast))
                 .hasSize(9)
@@ -131,10 +134,10 @@ class MeterObserverTests {
                 throw new IllegalStateException("told to fail");
             }
         };
-        ConsumerTallyRegistry tallies = new ConsumerTallyRegistry();
-        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, tallies), BILLING);
+        Outcomes outcomes = new Outcomes();
+        ConsumerObserver all = CompositeConsumerObserver.of(List.of(failsToBegin, failsLater, outcomes), BILLING);
         everythingHappens(all);
-        assertThat(tallies.of("billing").count(Outcome.PROCESSED)).isEqualTo(1);
+        assertThat(outcomes.processed).containsExactly(ID);
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
@@ -57,13 +58,12 @@ class SharedCleanupIT {
     }
 
     private Cleanup instance(IdempotencyDatabase tables) {
-        ConsumerRetentions retentions = new ConsumerRetentions();
-        for (String consumer : List.of("consumer-0", "consumer-1")) {
-            retentions.observe(new ConsumerDescription(
-                    consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)));
-        }
+        ConsumerRegistry consumers = () -> Stream.of("consumer-0", "consumer-1")
+                .map(consumer -> new ConsumerDescription(
+                        consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7)))
+                .toList();
         CleanupTask task =
-                new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), retentions, Duration.ofDays(30));
+                new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), consumers, Duration.ofDays(30));
         return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
     }
 

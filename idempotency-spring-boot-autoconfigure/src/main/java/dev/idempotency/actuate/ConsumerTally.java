@@ -1,4 +1,4 @@
-package dev.idempotency.metrics;
+package dev.idempotency.actuate;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** Counts what became of one consumer's messages in this instance, since its start. */
-public final class ConsumerTally implements ConsumerObserver {
+final class ConsumerTally implements ConsumerObserver {
 
     private final Map<Outcome, LongAdder> outcomes = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, LongAdder> kinds = new EnumMap<>(DuplicateKind.class);
@@ -25,7 +25,7 @@ public final class ConsumerTally implements ConsumerObserver {
      * @param at when, by the clock of this instance
      * @param duplicate the duplicate
      */
-    public record Hit(Instant at, Duplicate duplicate) {}
+    record Hit(Instant at, Duplicate duplicate) {}
 
     ConsumerTally() {
         for (Outcome outcome : Outcome.values()) {
@@ -37,22 +37,24 @@ public final class ConsumerTally implements ConsumerObserver {
     }
 
     /** How many messages had this outcome. */
-    public long count(Outcome outcome) {
+    long count(Outcome outcome) {
         return this.outcomes.get(outcome).sum();
     }
 
     /** How many duplicates were of this kind. */
-    public long count(DuplicateKind kind) {
+    long count(DuplicateKind kind) {
         return this.kinds.get(kind).sum();
     }
 
     /** The last duplicate, if there was one. */
-    public @Nullable Hit lastHit() {
+    @Nullable
+    Hit lastHit() {
         return this.lastHit;
     }
 
     /** The share of duplicates in what was processed or dropped; {@code null} if nothing was. */
-    public @Nullable Double hitRatio() {
+    @Nullable
+    Double hitRatio() {
         long duplicates = count(Outcome.DUPLICATE);
         long all = duplicates + count(Outcome.PROCESSED);
         return (all > 0) ? (double) duplicates / all : null;
