@@ -5,6 +5,7 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
@@ -12,7 +13,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
-import org.springframework.util.ClassUtils;
 
 /** Whether the work is done when the listener returns, on the thread that it was called on, and nothing follows. */
 final class ResultCheck implements ListenerCheck {
@@ -102,11 +102,8 @@ final class ResultCheck implements ListenerCheck {
 
     /** By names, as most of these types are of libraries that an application may not have. */
     private static boolean isAsynchronous(Class<?> type) {
-        if (type == void.class) {
-            return false;
-        }
         return ASYNCHRONOUS_RESULTS.contains(type.getName())
-                || ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-                        .anyMatch(superType -> ASYNCHRONOUS_RESULTS.contains(superType.getName()));
+                || Arrays.stream(type.getInterfaces()).anyMatch(ResultCheck::isAsynchronous)
+                || (type.getSuperclass() != null && isAsynchronous(type.getSuperclass()));
     }
 }

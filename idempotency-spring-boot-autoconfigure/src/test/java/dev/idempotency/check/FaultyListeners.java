@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
+import java.util.concurrent.FutureTask;
 import kotlin.coroutines.Continuation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -276,6 +277,12 @@ class FaultyListeners {
         @IdempotentListener
         CompletableFuture<Void> future(String payload) {
             return CompletableFuture.completedFuture(null);
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener
+        FutureTask<Void> task(String payload) {
+            throw new UnsupportedOperationException();
         }
 
         @KafkaListener(topics = "t", groupId = "g")

@@ -164,6 +164,7 @@ class FaultyListenersIT {
     @ParameterizedTest
     @CsvSource({
         "future, The method returns a CompletableFuture, 'Return void, and wait'",
+        "task, The method returns a FutureTask, 'Return void, and wait'",
         "publisher, The method returns a Publisher, 'Return void, and wait'",
         "suspend, The method is a suspend function, Remove suspend",
         "async, The method is @Async, Remove @Async",
