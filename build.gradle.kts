@@ -1,14 +1,21 @@
 plugins {
+    alias(libs.plugins.cyclonedx) apply false
+    alias(libs.plugins.kotlin.jvm) apply false
     alias(libs.plugins.spotless) apply false
     alias(libs.plugins.spring.boot) apply false
 }
 
 subprojects {
-    apply(plugin = "java-library")
-    apply(plugin = "com.diffplug.spotless")
-
     group = "dev.idempotency"
     version = "0.1.0-SNAPSHOT"
+}
+
+project(":idempotency-bom") { apply(plugin = "java-platform") }
+
+// All the others have code.
+configure(subprojects.filter { it.name != "idempotency-bom" }) {
+    apply(plugin = "java-library")
+    apply(plugin = "com.diffplug.spotless")
 
     // What a user may not have: there to compile and to test with, never passed on.
     val optional = configurations.create("optional")
@@ -37,6 +44,15 @@ subprojects {
         include("**/*Tests.class", "**/*IT.class")
     }
 
+    // The same sources make the same jars, byte for byte.
+    tasks.withType<AbstractArchiveTask>().configureEach {
+        isPreserveFileTimestamps = false
+        isReproducibleFileOrder = true
+        filePermissions { unix("rw-r--r--") }
+        dirPermissions { unix("rwxr-xr-x") }
+    }
+    tasks.withType<Javadoc>().configureEach { (options as StandardJavadocDocletOptions).noTimestamp(true) }
+
     configure<com.diffplug.gradle.spotless.SpotlessExtension> {
         java {
             palantirJavaFormat(rootProject.libs.versions.palantir.java.format.get())
@@ -47,20 +63,13 @@ subprojects {
     }
 }
 
-// The modules that go to Maven Central.
-configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"))) {
+// What goes to Maven Central.
+configure(listOf(project(":idempotency-bom"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"))) {
     apply(plugin = "maven-publish")
-
-    configure<JavaPluginExtension> {
-        withSourcesJar()
-        withJavadocJar()
-    }
 
     configure<PublishingExtension> {
         publications {
             create<MavenPublication>("library") {
-                from(components["java"])
-                versionMapping { allVariants { fromResolutionResult() } }
                 pom {
                     name.set(project.name)
                     description.set("Exactly-once effects for Spring Kafka listeners: one annotation, one table, one transaction.")
@@ -79,6 +88,45 @@ configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":id
                     }
                 }
             }
+        }
+        repositories {
+            maven {
+                name = "staging"
+                url = uri(rootProject.layout.buildDirectory.dir("staging"))
+            }
+        }
+    }
+
+    // Signed where a key is given; RELEASING.md says how.
+    val signingKey = providers.gradleProperty("signingKey").orNull
+    if (signingKey != null) {
+        apply(plugin = "signing")
+        configure<SigningExtension> {
+            useInMemoryPgpKeys(signingKey, providers.gradleProperty("signingPassword").orNull)
+            sign(the<PublishingExtension>().publications)
+        }
+    }
+}
+
+project(":idempotency-bom") {
+    configure<PublishingExtension> {
+        publications.named<MavenPublication>("library") { from(components["javaPlatform"]) }
+    }
+}
+
+// What goes to Maven Central as jars.
+configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"))) {
+    apply(plugin = "org.cyclonedx.bom")
+
+    configure<JavaPluginExtension> {
+        withSourcesJar()
+        withJavadocJar()
+    }
+
+    configure<PublishingExtension> {
+        publications.named<MavenPublication>("library") {
+            from(components["java"])
+            versionMapping { allVariants { fromResolutionResult() } }
         }
     }
 }

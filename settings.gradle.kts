@@ -3,4 +3,5 @@ dependencyResolutionManagement { repositories { mavenCentral() } }
 
 rootProject.name = "idempotency-spring-boot"
 
-include("test-support", "idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter", "sample-app", "benchmarks", "chaos")
+include("idempotency-bom", "idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter")
+include("test-support", "kotlin-tests", "sample-app", "benchmarks", "chaos")

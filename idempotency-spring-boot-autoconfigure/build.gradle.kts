@@ -34,3 +34,5 @@ dependencies {
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.h2)
 }
+
+tasks.named<Jar>("jar") { manifest { attributes("Automatic-Module-Name" to "dev.idempotency.autoconfigure") } }

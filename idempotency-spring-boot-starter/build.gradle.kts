@@ -11,3 +11,5 @@ dependencies {
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.postgresql)
 }
+
+tasks.named<Jar>("jar") { manifest { attributes("Automatic-Module-Name" to "dev.idempotency.starter") } }

@@ -21,7 +21,11 @@ final class ProxyCheck implements ListenerCheck {
         } else if (Modifier.isPrivate(modifiers)) {
             add(listener, findings, "The method is private", "Remove private from the method.");
         } else if (Modifier.isFinal(modifiers) && !byInterface) {
-            add(listener, findings, "The method is final", "Remove final from the method (in Kotlin: open fun).");
+            add(
+                    listener,
+                    findings,
+                    "The method is final",
+                    "Remove final from the method (in Kotlin: open fun in an open class, or the plugin kotlin-spring).");
         } else if (Modifier.isFinal(type.getModifiers()) && !byInterface) {
             add(
                     listener,

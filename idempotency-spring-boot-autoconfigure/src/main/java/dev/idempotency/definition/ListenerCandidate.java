@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaHandler;
@@ -60,7 +61,14 @@ record ListenerCandidate(
     /** Its class and method. All handlers of a class are one listener: which is called depends on the payload alone. */
     String name() {
         String type = ClassUtils.getUserClass(targetClass()).getSimpleName();
-        return isHandler() ? type : type + "." + this.method.getName();
+        return isHandler() ? type : type + "." + methodName();
+    }
+
+    /** Kotlin appends the name of the module to that of an internal function, and builds name modules as they like. */
+    private String methodName() {
+        String name = this.method.getName();
+        int end = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;
+        return (end > 0) ? name.substring(0, end) : name;
     }
 
     /** Whether it is one of a class's {@code @KafkaHandler} methods. */

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SortedSet;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -35,12 +36,28 @@ class BuildsAgreeTests {
     }
 
     @Test
-    void whatIsPublishedHasSourcesJavadocAndALicence() {
+    void whatIsPublishedHasSourcesJavadocAnSbomAndALicence() {
         assertThat(MAVEN)
-                .filteredOn(fact -> fact.startsWith("publishes "))
+                .filteredOn(fact -> fact.startsWith("publishes ") && !fact.startsWith("publishes the BOM "))
                 .isNotEmpty()
-                .allSatisfy(fact -> assertThat(fact).endsWith(" with [attach-javadoc, attach-sources]"));
+                .allSatisfy(fact -> assertThat(fact).endsWith(" with [attach-javadoc, attach-sbom, attach-sources]"));
         assertThat(value("published as ")).contains(", https://www.apache.org/licenses/LICENSE-2.0,");
+    }
+
+    @Test
+    void theBomManagesWhatIsPublishedAndEachOfThatIsAModuleByName() {
+        List<String> published = MAVEN.stream()
+                .filter(fact -> fact.startsWith("publishes ") && fact.contains(" with ["))
+                .map(fact -> fact.split(" ")[1])
+                .toList();
+        assertThat(MAVEN)
+                .filteredOn(fact -> fact.startsWith("idempotency-bom: manages "))
+                .extracting(fact -> fact.replaceAll(".*:| .*$", ""))
+                .containsExactlyInAnyOrderElementsOf(published);
+        assertThat(MAVEN)
+                .filteredOn(fact -> fact.contains(": Java module dev.idempotency."))
+                .extracting(fact -> fact.split(":")[0])
+                .containsExactlyInAnyOrderElementsOf(published);
     }
 
     @ParameterizedTest
@@ -75,6 +92,15 @@ class BuildsAgreeTests {
                     idempotency-spring-boot-autoconfigure/pom.xml | <version>${spring-boot.version} | <version>4.0.0
                     idempotency-spring-boot-autoconfigure/build.gradle.kts | "optional" | "api"
                     sample-app/build.gradle.kts  | "runtimeOnly"                  | "implementation"
+                    pom.xml                      | <kotlin.version>               | <kotlin.version>9.
+                    pom.xml                      | <project.build.outputTimestamp>2026-01-01T00:00:00Z</project.build.outputTimestamp> | ''
+                    build.gradle.kts             | isReproducibleFileOrder = true | ''
+                    build.gradle.kts             | apply(plugin = "org.cyclonedx.bom") | ''
+                    idempotency-bom/pom.xml      | -starter</artifactId>          | -other</artifactId>
+                    idempotency-bom/build.gradle.kts | "api"(project(":idempotency-spring-boot-starter")) | ''
+                    idempotency-spring-boot-starter/pom.xml | attach-sbom         | other
+                    idempotency-spring-boot-starter/pom.xml | dev.idempotency.starter | other
+                    idempotency-spring-boot-starter/build.gradle.kts | dev.idempotency.starter | other
                     """)
     void changingOneBuildAloneMakesThemDiffer(String file, String text, String replacement) {
         assertThat(changedFacts(file, text, replacement)).isNotEqualTo(MAVEN);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
@@ -71,7 +72,7 @@ final class GradleBuild {
             }
         }
         // Their plugins for Maven and for Gradle count apart.
-        this.facts.removeIf(fact -> fact.contains("spotless"));
+        this.facts.removeIf(fact -> fact.contains("spotless") || fact.contains("cyclonedx"));
     }
 
     private void readRoot() {
@@ -81,21 +82,54 @@ final class GradleBuild {
         this.facts.add("Java = " + all(ROOT, "options\\.release\\.set\\((\\d+)\\)"));
         this.facts.add("compiler arguments = "
                 + new TreeSet<>(quoted(ROOT, "options\\.compilerArgs\\.addAll\\(listOf\\(([^)]*)\\)\\)")));
-        SortedSet<String> jars = new TreeSet<>();
+        SortedSet<String> jars = new TreeSet<>(Set.of("attach-sbom"));
         all(ROOT, "with(Sources|Javadoc)Jar\\(\\)").forEach(jar -> jars.add("attach-" + jar.toLowerCase(Locale.ROOT)));
-        quoted(ROOT, "configure\\(listOf\\((.*)\\)\\) \\{\\s+apply\\(plugin = \"maven-publish\"\\)")
-                .forEach(project -> this.facts.add("publishes " + project.substring(1) + " with " + jars));
+        List<String> libraries = projectsWith("org.cyclonedx.bom");
+        projectsWith("maven-publish")
+                .forEach(project -> this.facts.add(
+                        libraries.contains(project)
+                                ? "publishes " + project + " with " + jars
+                                : "publishes the BOM " + project));
+        if (all(ROOT, "(isPreserveFileTimestamps = false|isReproducibleFileOrder = true)")
+                        .size()
+                == 2) {
+            this.facts.add("jars are reproducible");
+        }
         this.facts.add("published as " + all(ROOT, "\\.set\\(\"([^\"]+)\"\\)"));
 
         List<String> everywhere = new ArrayList<>(dependencyLines(ROOT));
         everywhere.remove(LAUNCHER);
+        List<String> platforms = all(ROOT, "project\\(\":([\\w-]+)\"\\) \\{ apply\\(plugin = \"java-platform\"\\) }");
         List<String> modules = quoted("settings.gradle.kts", "(?m)^include\\(([^)]*)\\)");
         modules.forEach(name -> this.artifacts.put("project(\":" + name + "\")", group + ":" + name + " " + version));
         for (String module : modules) {
             this.facts.add("module " + module);
             String script = module + "/build.gradle.kts";
+            if (platforms.contains(module)) {
+                readPlatform(module, script);
+                continue;
+            }
             everywhere.forEach(line -> readDependency(module, ROOT, line));
             dependencyLines(script).forEach(line -> readDependency(module, script, line));
+            all(script, "\"Automatic-Module-Name\" to \"([^\"]+)\"")
+                    .forEach(name -> this.facts.add(module + ": Java module " + name));
+        }
+    }
+
+    /** The projects in whose block of the root script this plugin is the first. */
+    private List<String> projectsWith(String plugin) {
+        String block = "configure\\(listOf\\((.*)\\)\\) \\{\\s+apply\\(plugin = \"" + Pattern.quote(plugin) + "\"\\)";
+        return quoted(ROOT, block).stream().map(path -> path.substring(1)).toList();
+    }
+
+    private void readPlatform(String module, String script) {
+        List<String> lines = new ArrayList<>(dependencyLines(script));
+        if (!lines.remove("constraints {")) {
+            throw notUnderstood(script, "no constraints");
+        }
+        for (String line : lines) {
+            MatchResult constraint = match(script, line, "\"api\"\\((project\\(\":[\\w-]+\"\\))\\)");
+            this.facts.add(module + ": manages " + this.artifacts.get(constraint.group(1)));
         }
     }
 

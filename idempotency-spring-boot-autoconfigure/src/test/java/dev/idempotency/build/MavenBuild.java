@@ -74,6 +74,10 @@ final class MavenBuild {
         this.facts.add("compiler arguments = " + arguments);
         this.facts.add("plugin org.springframework.boot = "
                 + texts(root, PLUGIN.formatted("spring-boot-maven-plugin") + "version"));
+        this.facts.add("plugin org.jetbrains.kotlin.jvm = "
+                + texts(root, PLUGIN.formatted("kotlin-maven-plugin") + "version"));
+        texts(root, "/project/properties/project.build.outputTimestamp")
+                .forEach(time -> this.facts.add("jars are reproducible"));
         this.facts.add("published as "
                 + texts(
                         root,
@@ -84,6 +88,10 @@ final class MavenBuild {
     private void readModule(String module) {
         String path = module + "/pom.xml";
         Node pom = pom(path);
+        if (texts(pom, "/project/packaging").contains("pom")) {
+            readPlatform(module, path, pom);
+            return;
+        }
         refuse(
                 path,
                 pom,
@@ -96,6 +104,22 @@ final class MavenBuild {
                 .isEmpty()) {
             List<String> jars = texts(pom, "/project/build/plugins//execution/id[starts-with(., 'attach-')]");
             this.facts.add("publishes " + module + " with " + new TreeSet<>(jars));
+        }
+        texts(pom, PLUGIN.formatted("maven-jar-plugin") + "/Automatic-Module-Name")
+                .forEach(name -> this.facts.add(module + ": Java module " + name));
+    }
+
+    private void readPlatform(String module, String path, Node pom) {
+        refuse(path, pom, "//dependency[not(../parent::dependencyManagement)]");
+        this.facts.add("module " + module);
+        this.facts.add("publishes the BOM " + module);
+        for (Node dependency : nodes(pom, "//dependency")) {
+            Map<String, String> parts = parts(dependency);
+            this.facts.add(module + ": manages " + parts.remove("groupId") + ":" + parts.remove("artifactId") + " "
+                    + parts.remove("version"));
+            if (!parts.isEmpty()) {
+                throw notUnderstood(path, text(dependency));
+            }
         }
     }
 

@@ -1,0 +1,6 @@
+dependencies {
+    constraints {
+        "api"(project(":idempotency-spring-boot-autoconfigure"))
+        "api"(project(":idempotency-spring-boot-starter"))
+    }
+}
