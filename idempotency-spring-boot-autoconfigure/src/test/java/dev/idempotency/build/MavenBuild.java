@@ -102,7 +102,7 @@ final class MavenBuild {
         nodes(pom, "//dependency | //annotationProcessorPaths/*").forEach(node -> readDependency(module, path, node));
         if (nodes(pom, PLUGIN.formatted("maven-deploy-plugin") + "configuration/skip[.='true']")
                 .isEmpty()) {
-            List<String> jars = texts(pom, "/project/build/plugins//execution/id[starts-with(., 'attach-')]");
+            List<String> jars = texts(pom, "/project//plugins//execution/id[starts-with(., 'attach-')]");
             this.facts.add("publishes " + module + " with " + new TreeSet<>(jars));
         }
         texts(pom, PLUGIN.formatted("maven-jar-plugin") + "/Automatic-Module-Name")

@@ -137,6 +137,7 @@ class KotlinListenersIT {
                     "spring.kafka.bootstrap-servers=${TestKafka.bootstrapServers()}",
                     "spring.kafka.consumer.group-id=kotlin",
                     "spring.kafka.consumer.auto-offset-reset=earliest",
+                    "spring.kafka.consumer.fetch-max-wait=50ms",
                     "spring.main.banner-mode=off",
                 )
                 .run()
