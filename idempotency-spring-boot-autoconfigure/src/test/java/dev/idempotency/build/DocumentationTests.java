@@ -37,6 +37,7 @@ class DocumentationTests {
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
+    private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
             Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
 
@@ -85,6 +86,28 @@ class DocumentationTests {
     void everyMeterIsInItsPage() throws IOException {
         assertThat(read("docs/observability.md"))
                 .contains(meterNames().map(name -> "| `" + name + "` |").toList());
+    }
+
+    @Test
+    void theMapForNewcomersNamesTypesThatThereAre() throws IOException {
+        String map = read("CONTRIBUTING.md");
+        map = map.substring(map.indexOf("### Rooms"), map.indexOf("## Easy to get wrong"));
+        List<String> named = TYPE.matcher(map)
+                .results()
+                .map(match -> match.group(1))
+                .distinct()
+                .toList();
+        assertThat(named).hasSizeGreaterThan(20);
+        assertThat(sourceFiles()).containsAll(named);
+    }
+
+    private static List<String> sourceFiles() throws IOException {
+        try (Stream<Path> sources = Files.walk(Path.of("src"))) {
+            return sources.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".java"))
+                    .map(name -> name.substring(0, name.length() - ".java".length()))
+                    .toList();
+        }
     }
 
     private static Stream<String> meterNames() {
