@@ -21,6 +21,7 @@ public final class IdempotencyDatabase {
 
     static final String PROCESSED = "idempotency_processed";
     static final String INBOX = "idempotency_inbox";
+    static final String INBOX_STARTS = "idempotency_inbox_starts";
 
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
@@ -73,6 +74,11 @@ public final class IdempotencyDatabase {
     /** The table of messages that are kept, as it is named in SQL. */
     public String inboxTable() {
         return table(INBOX);
+    }
+
+    /** The table of calls that have begun, as it is named in SQL. */
+    public String inboxStartsTable() {
+        return table(INBOX_STARTS);
     }
 
     String table(String name) {

@@ -139,8 +139,10 @@ public final class Schema implements InitializingBean {
 
     private IllegalStateException denied(DataAccessException failure) {
         String denial = WriteProbe.denial(failure);
-        String tables =
-                this.database.processedTable() + (this.usedByInbox ? " and on " + this.database.inboxTable() : "");
+        String tables = this.database.processedTable()
+                + (this.usedByInbox
+                        ? ", on %s and on %s".formatted(this.database.inboxTable(), this.database.inboxStartsTable())
+                        : "");
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")

@@ -34,7 +34,12 @@ record SchemaScript(String file, String table, String columns, String last) {
                     "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
                             + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
                             + " last_error, received_at, processed_at, updated_at",
-                    IdempotencyDatabase.INBOX + "_readable"));
+                    IdempotencyDatabase.INBOX + "_readable"),
+            new SchemaScript(
+                    PREFIX + "3__inbox_starts.sql",
+                    IdempotencyDatabase.INBOX_STARTS,
+                    "consumer_id, record_topic, record_partition, record_offset, message_id, starts, started_at",
+                    IdempotencyDatabase.INBOX_STARTS));
 
     String probe(IdempotencyDatabase database) {
         return "select " + this.columns + " from " + database.table(this.table) + " where 1 = 0";

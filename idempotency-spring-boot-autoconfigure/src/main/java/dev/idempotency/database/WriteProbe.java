@@ -38,6 +38,13 @@ public final class WriteProbe {
             "update %s set status = 'processed' where consumer_id = ? and message_id = ?";
 
     private static final String LOCK = "select message_id from %s where consumer_id = ? and message_id = ? for update";
+    private static final String START = """
+            insert into %s (consumer_id, record_topic, record_partition, record_offset, message_id, starts)
+            values (?, ?, 0, 0, 'none', 0)
+            """;
+
+    private static final String RESTART = "update %s set starts = 1 where consumer_id = ? and record_topic = ?";
+
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
     private static final String PERMISSION_DENIED = "42501";
@@ -50,10 +57,12 @@ public final class WriteProbe {
     private final ClaimStatement claim;
     private final String processed;
     private final String inbox;
+    private final String inboxStarts;
 
     public WriteProbe(IdempotencyDatabase database) {
         this.processed = database.processedTable();
         this.inbox = database.inboxTable();
+        this.inboxStarts = database.inboxStartsTable();
         this.claim = database.dialect().claimIn(this.processed);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
@@ -74,6 +83,8 @@ public final class WriteProbe {
                 update(KEEP, this.inbox, id);
                 update(COMPLETE, this.inbox, id);
                 query(LOCK, this.inbox, id);
+                update(START, this.inboxStarts, id);
+                update(RESTART, this.inboxStarts, id);
             }
             if (cleanup) {
                 purge(this.processed, id);

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +45,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
                 requestingPauses(requested));
         this.pauses = pauses;
         this.requested = requested;
-        addNotRetryableExceptions(UnusableKeyException.class);
+        addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
         setLogLevel(KafkaException.Level.DEBUG);
         // A message that fails in turns, now one way, now another, would be retried for ever.
         setResetStateOnExceptionChange(false);

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param status what became of it
  * @param type what its headers say it is, or the class of what it was deserialized to
  * @param record where its record stood first
- * @param attempts how often the listener was called with it and ended, one way or the other
+ * @param attempts how often the listener was called with it and ended, one way or the other; or, where it was given up as
+ *     it ended the process each time, how often it was called
  * @param replays how often it was sent to its topic again
  * @param lastError why the last attempt that failed did so; kept when a later one succeeds
  * @param receivedAt when the first attempt that is known began or failed

@@ -9,6 +9,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import java.util.function.IntFunction;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -31,8 +34,11 @@ final class JdbcInboxRecorder implements InboxRecorder {
     private final KeptMessageFactory keeping;
     private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
+    private final StartCounter starts;
 
     JdbcInboxRecorder(
+            String consumer,
+            int maxStarts,
             JdbcProcessedMessageStore store,
             KeptMessageFactory keeping,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
@@ -45,6 +51,12 @@ final class JdbcInboxRecorder implements InboxRecorder {
         this.keeping = keeping;
         this.isOutage = isOutage;
         this.observers = observers;
+        this.starts = new StartCounter(consumer, store, maxStarts, this);
+    }
+
+    @Override
+    public StartedCalls starting(List<? extends ConsumerRecord<?, ?>> records, IntFunction<@Nullable MessageId> ids) {
+        return CountedCalls.start(this.starts, records, ids);
     }
 
     @Override

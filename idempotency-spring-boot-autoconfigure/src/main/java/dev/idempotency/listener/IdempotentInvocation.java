@@ -4,6 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
+import dev.idempotency.inbox.StartedCalls;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -21,6 +22,7 @@ final class IdempotentInvocation {
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
+    private StartedCalls starts = StartedCalls.UNCOUNTED;
 
     private IdempotentInvocation(ListenerCall call, Delivery delivery, ListenerDefinition definition) {
         this.call = call;
@@ -72,12 +74,54 @@ final class IdempotentInvocation {
         return null;
     }
 
-    /** Processes the messages that were identified. */
+    /** Processes the messages that were identified, and has it counted that this begins and ends. */
     private @Nullable Object settle() throws Throwable {
+        start();
+        Object result;
+        try {
+            result = settleStarted();
+        } catch (Throwable ex) {
+            this.starts.end(ex);
+            throw ex;
+        }
+        this.starts.end(this.delivery.isNacked() ? new NackedException() : null);
+        return result;
+    }
+
+    private void start() {
+        int count = this.candidates.size();
+        try {
+            this.starts = this.definition
+                    .inbox()
+                    .starting(
+                            this.delivery.records().subList(0, count),
+                            position -> this.candidates.get(position).id());
+        } catch (RuntimeException ex) {
+            this.definition.observer().failed(count);
+            throw ex;
+        }
+    }
+
+    /** Has it counted that the listener is about to be called with a message by itself. */
+    private void begin(int position) {
+        try {
+            this.starts.begin(position);
+        } catch (RuntimeException ex) {
+            this.definition.observer().failed(1);
+            throw ex;
+        }
+    }
+
+    private @Nullable Object settleStarted() throws Throwable {
+        if (this.delivery.isBatch() && this.starts.areSuspect()) {
+            settleEach(this.candidates);
+            return null;
+        }
         if (this.call.isOneByOne()) {
             settleTogetherOrEach(this.candidates);
             return null;
         }
+        begin(0);
         Attempt attempt = attempt(this.candidates);
         try {
             return executeAndReport(attempt);
@@ -130,6 +174,7 @@ final class IdempotentInvocation {
     /** Processes messages, each in a transaction of its own, up to the first that fails. */
     private void settleEach(List<Candidate> messages) {
         SeparatedBatch.processEach(this.delivery.records().subList(0, messages.size()), position -> {
+            begin(position);
             Attempt alone = attempt(messages.subList(position, position + 1));
             executeAndReport(alone);
             if (!alone.isCommitted()) {

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinition;
@@ -62,7 +63,7 @@ public final class ListenerContainerConfigurer {
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class);
+            classifier.addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
         }
     }
 

@@ -85,17 +85,19 @@ class SchemaIT {
                 .containsExactlyInAnyOrder(
                         "public.idempotency_processed",
                         "public.idempotency_inbox",
+                        "public.idempotency_inbox_starts",
                         "public.idempotency_schema_history");
     }
 
     @Test
     void aScriptThatIsNotInTheHistoryRunsAtTheNextStart() {
         TestApplication.start(this.database, List.of()).close();
+        this.jdbc.execute("drop table idempotency_inbox_starts");
         this.jdbc.execute("drop table idempotency_inbox cascade");
         this.jdbc.execute("drop function idempotency_text, idempotency_json");
-        this.jdbc.execute("delete from idempotency_schema_history where version = '2'");
+        this.jdbc.execute("delete from idempotency_schema_history where version in ('2', '3')");
         TestApplication.start(this.database, List.of()).close();
-        assertThat(tables()).contains("public.idempotency_inbox");
+        assertThat(tables()).contains("public.idempotency_inbox", "public.idempotency_inbox_starts");
     }
 
     @Test
@@ -333,7 +335,9 @@ class SchemaIT {
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }
-        assertThat(tables()).containsExactlyInAnyOrder("public.idempotency_processed", "public.idempotency_inbox");
+        assertThat(tables())
+                .containsExactlyInAnyOrder(
+                        "public.idempotency_processed", "public.idempotency_inbox", "public.idempotency_inbox_starts");
     }
 
     @Test

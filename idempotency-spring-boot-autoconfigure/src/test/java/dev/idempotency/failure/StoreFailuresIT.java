@@ -268,7 +268,8 @@ class StoreFailuresIT extends SharedApplicationTest {
                     "suffix=" + topic(""));
             String url = this.database.jdbcUrl().replaceAll("user=[^&]*&?", "");
             assertRefused(url, properties, "permission denied", "Grant select, insert");
-            jdbc.execute("grant select on idempotency_processed, idempotency_inbox to " + role);
+            jdbc.execute(
+                    "grant select on idempotency_processed, idempotency_inbox, idempotency_inbox_starts to " + role);
             assertRefused(url, properties, "permission denied", "Grant select, insert");
             jdbc.execute("grant insert on idempotency_processed to " + role);
             assertRefused(url, properties, "permission denied", "update, delete");
