@@ -2,20 +2,14 @@ package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.build.Documentation;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -24,10 +18,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 /** The SQL for pg_cron, as it stands in the documentation, with a stand-in for the extension that keeps the command. */
 class DocumentedCleanupIT {
 
-    private static final Pattern SQL_BLOCK = Pattern.compile("```sql\\n(.*?)```", Pattern.DOTALL);
-
     @Test
-    void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() throws IOException {
+    void theSqlForPgCronForgetsWhatTheCleanupWouldForgetAndUsesTheIndex() {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
             new Schema(
@@ -36,7 +28,7 @@ class DocumentedCleanupIT {
                     .afterPropertiesSet();
             JdbcTemplate jdbc = new JdbcTemplate(dataSource);
             fill(jdbc);
-            String command = scheduledCommand(jdbc, documentedSql("idempotency-cleanup"));
+            String command = scheduledCommand(jdbc, Documentation.sqlWith("cron.schedule('idempotency-cleanup'"));
 
             assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
                     .contains("idempotency_processed_cleanup", "Tid Scan")
@@ -54,7 +46,7 @@ class DocumentedCleanupIT {
     }
 
     @Test
-    void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() throws IOException {
+    void theSqlForTheInboxForgetsWhatItsCleanupWouldForgetAndUsesTheIndex() {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             DataSource dataSource = new DriverManagerDataSource(database.jdbcUrl());
             new Schema(
@@ -88,7 +80,7 @@ class DocumentedCleanupIT {
                         Integer.valueOf(parts[1]));
             }
             jdbc.execute("analyze idempotency_inbox");
-            String command = scheduledCommand(jdbc, documentedSql("idempotency-inbox-cleanup"));
+            String command = scheduledCommand(jdbc, Documentation.sqlWith("cron.schedule('idempotency-inbox-cleanup'"));
 
             assertThat(String.join("\n", jdbc.queryForList("explain " + command, String.class)))
                     .contains("idempotency_inbox_status", "Tid Scan")
@@ -157,26 +149,5 @@ class DocumentedCleanupIT {
                 "select message_id from idempotency_processed where consumer_id = ? order by processed_at",
                 String.class,
                 consumer);
-    }
-
-    /** The one block in the documents at the project's root that schedules the job. */
-    private static String documentedSql(String job) throws IOException {
-        try (Stream<Path> files = Files.list(Path.of(".."))) {
-            List<String> blocks = files.filter(file -> file.toString().endsWith(".md"))
-                    .flatMap(file -> SQL_BLOCK.matcher(read(file)).results().map(MatchResult::group))
-                    .filter(block -> block.contains("cron.schedule('" + job + "'"))
-                    .toList();
-            assertThat(blocks).as("SQL for pg_cron in the documentation").hasSize(1);
-            String block = blocks.get(0);
-            return block.substring("```sql\n".length(), block.length() - "```".length());
-        }
-    }
-
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
     }
 }

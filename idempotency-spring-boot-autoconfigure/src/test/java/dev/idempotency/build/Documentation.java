@@ -1,0 +1,61 @@
+package dev.idempotency.build;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** README and the pages in {@code docs}, whose examples are run. */
+public final class Documentation {
+
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Pattern SQL = Pattern.compile("(?s)```sql\\n(.*?)```");
+
+    private Documentation() {}
+
+    /** All pages. */
+    public static List<Path> pages() {
+        try (Stream<Path> root = Files.list(ROOT);
+                Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            return Stream.concat(root, docs)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** A page by its name from the project's root. */
+    public static String read(String page) {
+        return read(ROOT.resolve(page));
+    }
+
+    /** A page. */
+    public static String read(Path page) {
+        try {
+            return Files.readString(page);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** The one SQL example in which a text occurs. */
+    public static String sqlWith(String text) {
+        List<String> found = pages().stream()
+                .flatMap(page -> SQL.matcher(read(page)).results().map(match -> match.group(1)))
+                .filter(sql -> sql.contains(text))
+                .toList();
+        assertThat(found).as("SQL examples with " + text).hasSize(1);
+        return found.get(0);
+    }
+
+    /** How a page is called from the project's root. */
+    static String nameOf(Path page) {
+        return ROOT.relativize(page).toString();
+    }
+}
