@@ -65,7 +65,7 @@ public @interface IdempotentListener {
 
     /**
      * Whether a listener that takes one record at a time shares one transaction, and one claim statement, among all
-     * records of a poll. That is several times faster than a transaction a record. If a record fails, all are rolled
+     * records of a poll. That is several times faster than a transaction per record. If a record fails, all are rolled
      * back; those before it are processed again by themselves, and it alone is retried or recovered: so what the
      * listener does outside its database may be repeated for messages that did not fail. A batch listener always has one
      * transaction for its batch.

@@ -11,7 +11,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.Uuid;
 
-/** Asks brokers for the ids of topics, connected as the listeners' consumers are: one client a cluster, and none before it is needed. */
+/** Asks brokers for the ids of topics, connected as the listeners' consumers are: one client per cluster, and none before it is needed. */
 public final class TopicIdLookup implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 5_000;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Knows which topics the records of one container are from. The broker is asked once a topic when partitions have been
+ * Knows which topics the records of one container are from. The broker is asked once per topic when partitions have been
  * assigned, and again when the offsets of a partition go back: a topic that was deleted and created again begins anew,
  * without a rebalance if nobody has looked meanwhile.
  *

@@ -152,7 +152,7 @@ class BatchFuzzIT extends ApplicationTest {
         }
     }
 
-    /** In one transaction a poll. */
+    /** In one transaction per poll. */
     static class OneByOne extends RandomlyFailing {
 
         OneByOne(Effects effects, BrokenCommits commits) {

@@ -25,7 +25,7 @@ final class Effects {
         this.jdbc.update(this.insert, payload);
     }
 
-    /** One statement a message. */
+    /** One statement per message. */
     void happenOneByOne(List<String> payloads) {
         payloads.forEach(this::happen);
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 public final class MeasuredBatchListeners {
 
     public static final MeasuredListener IDEMPOTENT_500 =
-            idempotent("`@IdempotentListener`, 500, one statement a message", IdempotentBatchListener.EACH_500);
+            idempotent("`@IdempotentListener`, 500, one statement per message", IdempotentBatchListener.EACH_500);
 
     private MeasuredBatchListeners() {}
 
@@ -15,9 +15,9 @@ public final class MeasuredBatchListeners {
     public static Map<MeasuredListener, MeasuredListener> pairs() {
         Map<MeasuredListener, MeasuredListener> pairs = new LinkedHashMap<>();
         pairs.put(
-                raw("raw, 50, one statement a message", RawBatchListener.EACH_50),
-                idempotent("`@IdempotentListener`, 50, one statement a message", IdempotentBatchListener.EACH_50));
-        pairs.put(raw("raw, 500, one statement a message", RawBatchListener.EACH_500), IDEMPOTENT_500);
+                raw("raw, 50, one statement per message", RawBatchListener.EACH_50),
+                idempotent("`@IdempotentListener`, 50, one statement per message", IdempotentBatchListener.EACH_50));
+        pairs.put(raw("raw, 500, one statement per message", RawBatchListener.EACH_500), IDEMPOTENT_500);
         pairs.put(
                 raw("raw, 50, one JDBC batch", RawBatchListener.TOGETHER_50),
                 idempotent("`@IdempotentListener`, 50, one JDBC batch", IdempotentBatchListener.TOGETHER_50));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Rates that were measured in turns, to be compared with each other.
  *
- * @param rates records a second in each round, by variant
+ * @param rates records per second in each round, by variant
  * @param failures why a variant is out
  */
 record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failures) {

@@ -53,7 +53,7 @@ public final class Latency implements Scenario {
                         Cell.of(percentile(entry.getValue(), 99), 0)))
                 .toList();
         return new ResultTable(
-                "Latency at %d messages a second".formatted(sizes.perSecond()),
+                "Latency at %d messages per second".formatted(sizes.perSecond()),
                 setting.describe("%,d messages a round, %d rounds".formatted(messages, ROUNDS)),
                 COLUMNS,
                 rows,

@@ -8,7 +8,7 @@ package dev.idempotency.benchmarks.scenario;
  */
 record Variant(String name, Sample sample) {
 
-    /** Measures once, in records a second. */
+    /** Measures once, in records per second. */
     @FunctionalInterface
     interface Sample {
 
