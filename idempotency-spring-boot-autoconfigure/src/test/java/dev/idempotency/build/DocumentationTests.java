@@ -37,6 +37,7 @@ class DocumentationTests {
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
+    private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
     private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
             Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
@@ -100,6 +101,22 @@ class DocumentationTests {
                 .toList();
         assertThat(named).hasSizeGreaterThan(20);
         assertThat(sourceFiles()).containsAll(named);
+    }
+
+    @Test
+    void everyJavaExampleOfTheRecipesIsPartOfATest() throws IOException {
+        String tests = unindented(Files.readString(Path.of("src/test/java/dev/idempotency/recipes/RecipesIT.java")));
+        List<String> examples = JAVA.matcher(Documentation.read("docs/recipes.md"))
+                .results()
+                .map(match -> unindented(match.group(1)))
+                .filter(example -> example.lines().count() > 1)
+                .toList();
+        assertThat(examples).hasSizeGreaterThan(3).allSatisfy(example -> assertThat(tests)
+                .contains(example));
+    }
+
+    private static String unindented(String code) {
+        return code.lines().map(String::strip).collect(Collectors.joining("\n"));
     }
 
     private static List<String> sourceFiles() throws IOException {
