@@ -438,6 +438,7 @@ class FaultyListenersIT {
                 .contains("APPLICATION FAILED TO START", "@IdempotentListener cannot keep its promise:")
                 .contains("[auto-commit] " + FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
                 .contains("Offsets would be committed before the work: a crash between the two loses messages.")
+                .contains("     See docs/checks.md#auto-commit" + System.lineSeparator())
                 .contains("Set spring.kafka.consumer.enable-auto-commit=false")
                 .contains("To start all the same, with a warning: idempotency.relaxed-checks=");
         assertThat(log.lines().filter(line -> line.contains("relaxed-checks=")))

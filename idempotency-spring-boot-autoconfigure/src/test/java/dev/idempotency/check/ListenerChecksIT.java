@@ -114,7 +114,8 @@ class ListenerChecksIT {
         assertThat(failure)
                 .hasMessageContaining("The method is final")
                 .hasMessageContaining("every duplicate would be applied")
-                .hasMessageContaining("Remove final from the method");
+                .hasMessageContaining("Remove final from the method")
+                .hasMessageEndingWith(" See docs/checks.md#not-proxied");
     }
 
     @ParameterizedTest
@@ -126,7 +127,8 @@ class ListenerChecksIT {
             assertThat(reported(output))
                     .singleElement()
                     .asString()
-                    .contains(" WARN ", "[not-proxied]", "The method is final");
+                    .contains(" WARN ", "[not-proxied]", "The method is final")
+                    .endsWith(" See docs/checks.md#not-proxied");
         }
     }
 
