@@ -35,7 +35,7 @@ class ArchitectureTests {
             entry("key", Set.of()),
             entry("observe", Set.of()),
             entry("database", Set.of()),
-            entry("kafka", Set.of("key")),
+            entry("kafka", Set.of()),
             entry("failure", Set.of("kafka", "observe")),
             entry("store", Set.of("database", "failure")),
             entry("inbox", Set.of("database", "failure", "kafka", "observe", "store")),

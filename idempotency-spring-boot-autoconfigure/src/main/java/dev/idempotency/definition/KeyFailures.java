@@ -6,14 +6,14 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
+import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 
 /** What becomes of a consumer's messages without a usable key. */
 public final class KeyFailures {
 
-    private final String consumer;
-    private final String source;
+    private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final ProcessedMessageStore store;
     private final FailureClassifier classifier;
@@ -26,14 +26,12 @@ public final class KeyFailures {
      * @param fromHeaders whether nobody has said where the keys are, so that headers are looked at
      */
     KeyFailures(
-            String consumer,
-            String source,
+            ConsumerDescription consumer,
             boolean fromHeaders,
             ProcessedMessageStore store,
             FailureClassifier classifier,
             ConsumerObserver observer) {
         this.consumer = consumer;
-        this.source = source;
         this.fromHeaders = fromHeaders;
         this.store = store;
         this.classifier = classifier;
@@ -68,7 +66,7 @@ public final class KeyFailures {
     /** Once it is, it stays so. The store is asked, so that a restart changes nothing. */
     private boolean isKeyedBefore() {
         if (!this.keyedBefore) {
-            this.keyedBefore = this.store.hasProcessed(this.consumer);
+            this.keyedBefore = this.store.hasProcessed(this.consumer.name());
         }
         return this.keyedBefore;
     }
@@ -80,7 +78,7 @@ public final class KeyFailures {
                                 + " where the id is in @IdempotentListener(key = …), let the producer set one of these"
                                 + " headers, name the one that it sets in idempotency.key.headers, or set"
                                 + " idempotency.key.on-missing=process to process such messages without deduplication.")
-                        .formatted(where, this.source, this.consumer),
+                        .formatted(where, this.consumer.keySource(), this.consumer.name()),
                 cause);
     }
 }

@@ -14,6 +14,7 @@ import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.FailureTranslatingStore;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,14 +114,16 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
+        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
+        boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
                 new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
-                keyFailures(description, expressed, observer),
+                new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
-                new FailureTranslatingStore(this.defaults.store()),
+                store,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
@@ -154,8 +157,8 @@ final class ListenerResolver {
         }
         try {
             return fromRecord
-                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics)
-                    : new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics);
+                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics::of)
+                    : new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,
@@ -165,16 +168,6 @@ final class ListenerResolver {
                                     + " records are claimed before they are converted to the method's arguments."
                             : "Mend the expression in @IdempotentListener(key = …).");
         }
-    }
-
-    private KeyFailures keyFailures(ConsumerDescription consumer, boolean expressed, ConsumerObserver observer) {
-        return new KeyFailures(
-                consumer.name(),
-                consumer.keySource(),
-                !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
-                new FailureTranslatingStore(this.defaults.store()),
-                this.defaults.outages()::classify,
-                observer);
     }
 
     /** Listeners of one consumer share their rows: the shorter retention would forget the other's messages. */

@@ -3,7 +3,6 @@ package dev.idempotency.kafka;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
-import dev.idempotency.key.CoordinatesSource;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,7 +23,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * <p>What is known of a partition holds until then, whatever is known of others by now: a consumer may still hold records
  * of a topic that has been deleted.
  */
-public final class TopicIdTracker implements CoordinatesSource {
+public final class TopicIdTracker {
 
     private record Position(@Nullable Uuid topicId, long offset) {}
 
@@ -57,7 +56,11 @@ public final class TopicIdTracker implements CoordinatesSource {
         }
     }
 
-    @Override
+    /**
+     * The coordinates of a record, or of the one that it is a copy of.
+     *
+     * @throws TopicUnknownException if the topic is not known, as long as the broker cannot be asked
+     */
     public TopicCoordinates of(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = RecordCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);

@@ -5,6 +5,8 @@ import dev.idempotency.TopicCoordinates;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -27,7 +29,7 @@ public final class ExpressionKeySource implements KeySource {
     private final SpelExpression expression;
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
-    private final @Nullable CoordinatesSource coordinates;
+    private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
 
     /**
      * Parses the expression.
@@ -35,12 +37,16 @@ public final class ExpressionKeySource implements KeySource {
      * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
      * @param beanFactory where {@code @bean} references lead
-     * @param coordinates who is asked for {@code #coordinates}, if the expression names them
+     * @param coordinates who is asked for {@code #coordinates}, if the expression names them: those of a record, or of
+     *     the one that it is a copy of
      * @throws IllegalArgumentException if it does not parse, or names what there is not: a variable, a function,
      *     a bean, a type
      */
     public ExpressionKeySource(
-            String expression, List<String> argumentNames, BeanFactory beanFactory, CoordinatesSource coordinates) {
+            String expression,
+            List<String> argumentNames,
+            BeanFactory beanFactory,
+            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this(expression, MessageVariables.NAMES, argumentNames, beanFactory, coordinates);
     }
 
@@ -50,7 +56,7 @@ public final class ExpressionKeySource implements KeySource {
      * @throws IllegalArgumentException if it does not parse, or names a variable that is not of the record
      */
     public static ExpressionKeySource ofRecord(
-            String expression, BeanFactory beanFactory, CoordinatesSource coordinates) {
+            String expression, BeanFactory beanFactory, Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         return new ExpressionKeySource(expression, MessageVariables.OF_RECORD, List.of(), beanFactory, coordinates);
     }
 
@@ -59,7 +65,7 @@ public final class ExpressionKeySource implements KeySource {
             List<String> messageVariables,
             List<String> argumentNames,
             BeanFactory beanFactory,
-            CoordinatesSource coordinates) {
+            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         this.expression = KeyExpressionParser.parse(expression, classLoader);
@@ -81,7 +87,7 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
-        TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.of(message.record()) : null;
+        TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.apply(message.record()) : null;
         try {
             return KeyText.of(this.expression.getValue(
                     new MessageVariables(this.shared, message, coordinates, this.argumentNames)));

@@ -46,18 +46,11 @@ final class KeyPart extends SpelNodeImpl {
             return replaceable(state);
         }
         TypedValue value = this.node.getValueInternal(state);
-        return switch (this.use) {
-            case OPERAND -> operand(value);
-            case ARGUMENT_OF_TEXT -> {
-                requireNotBlank(requirePresent(value.getValue()));
-                yield value;
-            }
-            case ARGUMENT -> {
-                requirePresent(value.getValue());
-                yield value;
-            }
-            case REPLACEABLE -> value;
-        };
+        Object content = requirePresent(value.getValue());
+        if (this.use != Use.ARGUMENT) {
+            requireNotBlank(content);
+        }
+        return (this.use == Use.OPERAND) ? operand(value, content) : value;
     }
 
     private TypedValue replaceable(ExpressionState state) {
@@ -68,9 +61,7 @@ final class KeyPart extends SpelNodeImpl {
         }
     }
 
-    private TypedValue operand(TypedValue given) {
-        Object content = requirePresent(given.getValue());
-        requireNotBlank(content);
+    private TypedValue operand(TypedValue given, Object content) {
         if (!KeyText.isStable(content)) {
             requireTextOfItsOwn(content);
         }

@@ -99,9 +99,4 @@ public final class MessageIdResolver {
     private static RecordCoordinates where(MessageView message) {
         return RecordCoordinates.of(message.record());
     }
-
-    @Override
-    public String toString() {
-        return this.source.toString();
-    }
 }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
@@ -174,7 +175,7 @@ class MessageIdResolverTests {
 
     @Test
     void onlyExpressionsThatNameCoordinatesAskForTheTopic() {
-        CoordinatesSource broker = record -> {
+        Function<ConsumerRecord<?, ?>, TopicCoordinates> broker = record -> {
             throw new TopicUnknownException("nobody answers", null);
         };
         BeanFactory beans = new DefaultListableBeanFactory();
