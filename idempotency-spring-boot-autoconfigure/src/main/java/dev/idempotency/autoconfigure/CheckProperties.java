@@ -1,7 +1,6 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Check;
-import dev.idempotency.check.CheckMode;
 import dev.idempotency.check.CheckPolicy;
 import java.time.Duration;
 import java.util.Set;
@@ -19,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("idempotency")
 public record CheckProperties(
-        @DefaultValue("fail") CheckMode checks,
+        @DefaultValue("fail") CheckPolicy.Mode checks,
         @DefaultValue Set<Check> relaxedChecks,
         @DefaultValue("10s") Duration brokerCheckTimeout) {
 

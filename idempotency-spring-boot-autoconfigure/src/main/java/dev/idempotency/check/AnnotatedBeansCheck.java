@@ -2,22 +2,18 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.check.ListenerCheck.Report;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.KafkaHandler;
-import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.annotation.KafkaListeners;
 import org.springframework.util.ClassUtils;
 
 /** Whether all that asks for protection has become a protected listener. It looks at types, and creates no beans. */
@@ -65,7 +61,13 @@ final class AnnotatedBeansCheck {
     private void check(String beanName, Class<?> type) {
         Set<Method> annotated = MethodIntrospector.selectMethods(
                 type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
-        annotated.forEach(method -> check(beanName, type, method));
+        for (Method method : annotated) {
+            check(
+                    beanName,
+                    type,
+                    method,
+                    (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy));
+        }
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.findings.add(
                     Check.NO_KAFKA_LISTENER,
@@ -77,33 +79,24 @@ final class AnnotatedBeansCheck {
         }
     }
 
-    private void check(String beanName, Class<?> type, Method method) {
+    private void check(String beanName, Class<?> type, Method method, Report report) {
         if (this.protectedListeners == null) {
-            this.findings.add(
+            report.add(
                     Check.NO_STORE,
-                    type,
-                    method,
-                    beanName,
                     "There is no store for its claims, as the application has no DataSource, or several and none of"
                             + " them @Primary. R2DBC connections cannot be used.",
                     "Make one javax.sql.DataSource bean @Primary, define a ProcessedMessageStore bean, or set"
                             + " idempotency.enabled=false to run all listeners unprotected.");
         } else if (!isKafkaListener(type, method)) {
-            this.findings.add(
+            report.add(
                     Check.NO_KAFKA_LISTENER,
-                    type,
-                    method,
-                    beanName,
                     "The method is an @IdempotentListener, but no @KafkaListener, nor a @KafkaHandler in a class"
                             + " that is one.",
                     "Move @IdempotentListener to the method with @KafkaListener, or add @KafkaListener here.");
         } else if (this.beanFactory.containsSingleton(beanName) && !isProtected(type, method)) {
             // A bean that is lazy gets its container, and is checked, later.
-            this.findings.add(
+            report.add(
                     Check.NOT_REGISTERED,
-                    type,
-                    method,
-                    beanName,
                     "Spring Kafka has not registered the listener with a container that could be prepared: its bean"
                             + " was created too early (a BeanPostProcessor needs it), @EnableKafka is missing, or"
                             + " its container factory makes share consumers.",
@@ -113,20 +106,16 @@ final class AnnotatedBeansCheck {
     }
 
     private static boolean isKafkaListener(Class<?> type, Method method) {
-        return isListener(method)
-                || (AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class) && isListener(type));
-    }
-
-    private static boolean isListener(AnnotatedElement element) {
-        return AnnotatedElementUtils.hasAnnotation(element, KafkaListener.class)
-                || AnnotatedElementUtils.hasAnnotation(element, KafkaListeners.class);
+        return IdempotentListenerAnnotations.isKafkaListener(method)
+                || (IdempotentListenerAnnotations.isKafkaHandler(method)
+                        && IdempotentListenerAnnotations.isKafkaListener(type));
     }
 
     private boolean isProtected(Class<?> type, Method method) {
         return this.protectedListeners != null
                 && this.protectedListeners.stream()
                         .anyMatch(listener -> listener.method().equals(method)
-                                && ClassUtils.getUserClass(AopUtils.getTargetClass(listener.bean()))
+                                && ClassUtils.getUserClass(listener.targetClass())
                                         .equals(type));
     }
 }

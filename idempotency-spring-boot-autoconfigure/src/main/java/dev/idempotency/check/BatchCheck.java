@@ -38,25 +38,23 @@ final class BatchCheck implements ListenerCheck {
             KafkaHeaders.CONVERSION_FAILURES);
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         Object adapter = ContainerFacts.innermostListenerOf(listener.container());
         if (adapter instanceof BatchMessagingMessageListenerAdapter<?, ?> batch) {
             if (SpringKafkaInternals.hasBatchToRecordAdapter(batch)) {
-                findings.add(
+                report.add(
                         Check.BATCH_TO_RECORD,
-                        listener,
                         "Its container is a batch container with a BatchToRecordAdapter.",
                         "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"
                                 + " setBatchToRecordAdapter(…) from the container factory.");
             } else {
-                checkSignature(listener, findings);
+                checkSignature(listener, report);
             }
         } else if (adapter instanceof RecordMessagingMessageListenerAdapter
                 && ContainerFacts.deliversBatches(listener.container())
                 && listener.container().getContainerProperties().isObservationEnabled()) {
-            findings.add(
+            report.add(
                     Check.POLL_OBSERVATION,
-                    listener,
                     "It has transactionPerPoll = true, and its container has observations enabled.",
                     "Begin an observation in the listener, or remove transactionPerPoll = true; if nobody looks at its"
                             + " trace, relax this check.");
@@ -64,15 +62,14 @@ final class BatchCheck implements ListenerCheck {
     }
 
     /** It may take its messages one by one, but not as what Spring can convert a list of them to. */
-    private static void checkSignature(ProtectedListener listener, Findings findings) {
+    private static void checkSignature(ProtectedListener listener, Report report) {
         Parameter[] parameters = listener.method().getParameters();
         for (int i = 0; i < parameters.length; i++) {
             Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));
             String what = fault(parameters[i], type);
             if (what != null) {
-                findings.add(
+                report.add(
                         Check.BATCH_SIGNATURE,
-                        listener,
                         "It is a batch listener, and takes its %s as a %s.".formatted(what, type.getSimpleName()),
                         "Let the method take a List, or set @KafkaListener(batch = \"false\").");
             }

@@ -1,12 +1,12 @@
 package dev.idempotency.check;
 
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -49,18 +49,18 @@ final class BrokerChecks {
 
     private void run(List<ProtectedListener> listeners) {
         try {
-            Map<Map<String, Object>, List<ProtectedListener>> byCluster =
-                    listeners.stream().collect(Collectors.groupingBy(this::adminConfiguration));
-            byCluster.forEach(this::check);
+            listeners.stream()
+                    .collect(Collectors.groupingBy(listener -> BrokerConnection.of(listener.container())))
+                    .forEach(this::check);
         } finally {
             this.threads.remove(Thread.currentThread());
         }
     }
 
-    private void check(Map<String, Object> configuration, List<ProtectedListener> listeners) {
+    private void check(BrokerConnection connection, List<ProtectedListener> listeners) {
         Admin admin = null;
         try {
-            admin = Admin.create(configuration);
+            admin = Admin.create(settings(connection));
             Findings found = this.findings.get();
             new TopicChecks(admin, this.timeout).check(listeners, found);
             found.report();
@@ -75,21 +75,14 @@ final class BrokerChecks {
         }
     }
 
-    /** As the listener's consumer connects, security included. */
-    private Map<String, Object> adminConfiguration(ProtectedListener listener) {
-        Map<String, Object> consumer = ContainerFacts.consumerSettings(listener.container());
-        Map<String, Object> configuration = new TreeMap<>();
-        for (String name : AdminClientConfig.configNames()) {
-            Object value = consumer.get(name);
-            if (value != null) {
-                configuration.put(name, value);
-            }
-        }
+    private Map<String, Object> settings(BrokerConnection connection) {
+        Map<String, Object> settings = new HashMap<>(connection.settings());
         int millis = (int) Math.min(this.timeout.toMillis(), Integer.MAX_VALUE);
-        configuration.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-broker-checks");
-        configuration.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
-        configuration.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
-        configuration.remove(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG);
-        return configuration;
+        settings.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-broker-checks");
+        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        settings.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
+        settings.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
+        return settings;
     }
 }

@@ -11,7 +11,20 @@ import org.jspecify.annotations.Nullable;
  * @param mode what becomes of all
  * @param relaxed checks whose findings matter one level less
  */
-public record CheckPolicy(CheckMode mode, Set<Check> relaxed) {
+public record CheckPolicy(Mode mode, Set<Check> relaxed) {
+
+    /** What becomes of findings. */
+    public enum Mode {
+
+        /** The application does not start with a finding that matters; lesser ones are logged. */
+        FAIL,
+
+        /** All findings are logged, and none keeps the application from starting unless a listener cannot work at all. */
+        WARN,
+
+        /** Nothing is looked for but what keeps a listener from working at all. */
+        OFF
+    }
 
     public CheckPolicy {
         relaxed = Set.copyOf(relaxed);
@@ -23,18 +36,22 @@ public record CheckPolicy(CheckMode mode, Set<Check> relaxed) {
         }
     }
 
+    boolean isOff() {
+        return this.mode == Mode.OFF;
+    }
+
     /** How much a finding of the check matters, or {@code null} if it is not reported. */
     @Nullable
     Level levelOf(Check check) {
         if (check.isIndispensable()) {
             return Level.FAIL;
         }
-        if (this.mode == CheckMode.OFF) {
+        if (isOff()) {
             return null;
         }
         if (this.relaxed.contains(check)) {
             return (check.level() == Level.FAIL) ? Level.WARN : null;
         }
-        return (this.mode == CheckMode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
+        return (this.mode == Mode.WARN && check.level() == Level.FAIL) ? Level.WARN : check.level();
     }
 }

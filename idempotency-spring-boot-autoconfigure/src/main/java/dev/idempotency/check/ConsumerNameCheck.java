@@ -4,39 +4,55 @@ import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** Whether the listener alone claims under its name, and always under the same one. */
 final class ConsumerNameCheck implements ListenerCheck {
 
+    private final ListableBeanFactory beanFactory;
     private final Supplier<List<ProtectedListener>> all;
 
-    ConsumerNameCheck(Supplier<List<ProtectedListener>> all) {
+    ConsumerNameCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
+        this.beanFactory = beanFactory;
         this.all = all;
     }
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
-        if (isForRetries(listener)) {
+    public void check(ProtectedListener listener, Report report) {
+        if (!isForRetries(listener)) {
+            checkOthers(listener, report);
+        }
+        IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
+        if (annotation == null || StringUtils.hasText(annotation.consumer())) {
             return;
         }
+        if (!isForRetries(listener) && groupExpressions(listener).anyMatch(ConsumerNameCheck::isRandom)) {
+            report.add(
+                    Check.UNSTABLE_CONSUMER_NAME,
+                    "Its consumer name '%s' is made of a group id that is random."
+                            .formatted(listener.consumer().name()),
+                    "Name the consumer in @IdempotentListener(consumer = …).");
+        }
+        checkFormerName(listener, report);
+    }
+
+    private void checkOthers(ProtectedListener listener, Report report) {
         this.all.get().stream()
                 .filter(other -> isAnotherOfTheSameName(other, listener))
                 .findFirst()
-                .ifPresent(other -> findings.add(
+                .ifPresent(other -> report.add(
                         Check.SHARED_CONSUMER_NAME,
-                        listener,
                         "Its consumer name '%s' is also that of %s; this one is for %s, the other for %s."
                                 .formatted(
                                         listener.consumer().name(),
@@ -45,14 +61,6 @@ final class ConsumerNameCheck implements ListenerCheck {
                                         sources(other)),
                         "Give each a name of its own in @IdempotentListener(consumer = …), or name all topics in one"
                                 + " @KafkaListener(topics = …)."));
-        if (isNamedByGroup(listener) && groupExpressions(listener).anyMatch(ConsumerNameCheck::isRandom)) {
-            findings.add(
-                    Check.UNSTABLE_CONSUMER_NAME,
-                    listener,
-                    "Its consumer name '%s' is made of a group id that is random."
-                            .formatted(listener.consumer().name()),
-                    "Name the consumer in @IdempotentListener(consumer = …).");
-        }
     }
 
     private static boolean isForRetries(ProtectedListener listener) {
@@ -64,13 +72,13 @@ final class ConsumerNameCheck implements ListenerCheck {
      * unless partitions are assigned to them by hand, and each gets all messages of its own.
      */
     private static boolean isAnotherOfTheSameName(ProtectedListener other, ProtectedListener listener) {
+        ConsumerDescription one = listener.consumer();
+        ConsumerDescription another = other.consumer();
         return other.container() != listener.container()
                 && !isForRetries(other)
-                && other.consumer().name().equals(listener.consumer().name())
-                && !(Objects.equals(
-                                other.consumer().groupId(), listener.consumer().groupId())
-                        && sameElements(
-                                other.consumer().topics(), listener.consumer().topics())
+                && another.name().equals(one.name())
+                && !(Objects.equals(another.groupId(), one.groupId())
+                        && Set.copyOf(another.topics()).equals(Set.copyOf(one.topics()))
                         && (other.method().equals(listener.method()) || !haveCommonPartitions(other, listener)));
     }
 
@@ -88,30 +96,46 @@ final class ConsumerNameCheck implements ListenerCheck {
                                 || other.getPartition() < 0)));
     }
 
-    private static boolean sameElements(Collection<String> one, Collection<String> another) {
-        return new HashSet<>(one).equals(new HashSet<>(another));
-    }
-
     private static String sources(ProtectedListener listener) {
         return "topics %s in group '%s'"
                 .formatted(listener.consumer().topics(), listener.consumer().groupId());
     }
 
-    private static boolean isNamedByGroup(ProtectedListener listener) {
-        IdempotentListener annotation =
-                IdempotentListenerAnnotations.find(listener.method(), AopUtils.getTargetClass(listener.bean()));
-        return annotation != null && !StringUtils.hasText(annotation.consumer());
-    }
-
     private static Stream<String> groupExpressions(ProtectedListener listener) {
-        Class<?> type = AopUtils.getTargetClass(listener.bean());
-        return Stream.of(listener.method(), type)
-                .flatMap(element ->
-                        AnnotatedElementUtils.findMergedRepeatableAnnotations(element, KafkaListener.class).stream())
-                .flatMap(annotation -> Stream.of(annotation.groupId(), annotation.id()));
+        return listener.kafkaListeners().flatMap(annotation -> Stream.of(annotation.groupId(), annotation.id()));
     }
 
     private static boolean isRandom(String expression) {
         return expression.contains("${random.") || expression.contains("randomUUID") || expression.contains("nanoTime");
+    }
+
+    /**
+     * Earlier versions named a listener in a {@code @Configuration} class after the class that Spring generates of it:
+     * there may be messages under that name.
+     */
+    private void checkFormerName(ProtectedListener listener, Report report) {
+        Class<?> generated = listener.targetClass();
+        Class<?> type = ClassUtils.getUserClass(generated);
+        ProcessedMessageStore store =
+                this.beanFactory.getBeanProvider(ProcessedMessageStore.class).getIfUnique();
+        if (generated == type || store == null) {
+            return;
+        }
+        String name = listener.consumer().name();
+        String simple = listener.consumer().listener();
+        String former = name.substring(0, name.length() - simple.length())
+                + generated.getSimpleName()
+                + simple.substring(type.getSimpleName().length());
+        if (store.statistics(List.of(former)).oldestAges().containsKey(former)) {
+            report.add(
+                    Check.RENAMED_CONSUMER,
+                    "Its consumer name is '%s' now, and was '%s', under which there are processed messages."
+                            .formatted(name, former),
+                    ("Stop the instances of the earlier version, and give the messages the new name: update"
+                                    + " idempotency_processed set consumer_id = '%1$s' where consumer_id = '%2$s';"
+                                    + " update idempotency_inbox set consumer_id = '%1$s' where consumer_id = '%2$s';"
+                                    + " Or keep the old name in @IdempotentListener(consumer = …).")
+                            .formatted(name.replace("'", "''"), former.replace("'", "''")));
+        }
     }
 }

@@ -54,7 +54,7 @@ public final class ContainerGuard implements ApplicationListener<ApplicationEven
 
     /** Without a store nothing is protected, which is another finding. */
     private boolean isOn() {
-        return this.policy.mode() != CheckMode.OFF
+        return !this.policy.isOff()
                 && this.beanFactory.getBeanNamesForType(ListenerDefinitionRegistry.class).length > 0;
     }
 

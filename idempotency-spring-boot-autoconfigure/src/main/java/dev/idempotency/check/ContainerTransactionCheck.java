@@ -13,30 +13,27 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 final class ContainerTransactionCheck implements ListenerCheck {
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         ContainerProperties properties = listener.container().getContainerProperties();
         PlatformTransactionManager manager = transactionManager(properties);
         if (properties.getKafkaAwareTransactionManager() != null || manager instanceof KafkaAwareTransactionManager) {
-            findings.add(
+            report.add(
                     Check.KAFKA_TRANSACTION,
-                    listener,
                     "Its container takes part in Kafka transactions.",
                     "Write what is to be sent to an outbox table in the same transaction; remove the Kafka transaction"
                             + " manager from the container factory"
                             + " (factory.getContainerProperties().setKafkaAwareTransactionManager(null)).");
         } else if (manager != null) {
-            findings.add(
+            report.add(
                     Check.CONTAINER_TRANSACTION,
-                    listener,
                     "Its container has the transaction manager %s."
                             .formatted(manager.getClass().getSimpleName()),
                     "Remove setTransactionManager(…) from the container properties: @IdempotentListener opens the"
                             + " transaction.");
         }
         if (Arrays.stream(properties.getAdviceChain()).anyMatch(TransactionInterceptor.class::isInstance)) {
-            findings.add(
+            report.add(
                     Check.CONTAINER_TRANSACTION,
-                    listener,
                     "Its container has a TransactionInterceptor in its advice chain.",
                     "Remove it from setAdviceChain(…): @IdempotentListener opens the transaction.");
         }

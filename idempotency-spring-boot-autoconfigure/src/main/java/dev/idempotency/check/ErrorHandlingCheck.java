@@ -4,44 +4,80 @@ import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.SpringKafkaInternals;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.stream.Stream;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.KafkaListener;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.CommonLoggingErrorHandler;
+import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.util.StringUtils;
+import org.springframework.util.backoff.BackOff;
+import org.springframework.util.backoff.BackOffExecution;
 
 /** Whether a message that fails is kept. */
 final class ErrorHandlingCheck implements ListenerCheck {
 
+    private static final int MANY = 10_000;
+
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
-        ErrorHandlerFacts facts = new ErrorHandlerFacts(ErrorHandlerInstaller.handlerOf(listener.container()));
-        if (ContainerFacts.deliversBatches(listener.container()) && facts.ignoresBatches()) {
-            findings.add(
+    public void check(ProtectedListener listener, Report report) {
+        CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
+        if (handler != null && ContainerFacts.deliversBatches(listener.container()) && ignoresBatches(handler)) {
+            report.add(
                     Check.BATCH_ERROR_HANDLER,
-                    listener,
                     "Its container delivers batches, and its error handler does not implement handleBatch.",
                     "Use a DefaultErrorHandler, or implement handleBatch.");
         }
-        if (facts.dropsMessages()) {
-            findings.add(
+        if (dropsMessages(handler)) {
+            report.add(
                     Check.DROPPED_FAILURES,
-                    listener,
                     "Its container's error handler has no recoverer.",
                     "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
                             + " sends it to a dead-letter topic.");
         }
-        boolean handled = Stream.of(listener.method(), AopUtils.getTargetClass(listener.bean()))
-                .flatMap(element ->
-                        AnnotatedElementUtils.findMergedRepeatableAnnotations(element, KafkaListener.class).stream())
-                .anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()));
-        if (handled) {
-            findings.add(
+        if (listener.kafkaListeners().anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()))) {
+            report.add(
                     Check.LISTENER_ERROR_HANDLER,
-                    listener,
                     "It has a KafkaListenerErrorHandler.",
                     "Remove @KafkaListener(errorHandler = …) and let the container's DefaultErrorHandler retry and"
                             + " recover; if it always throws, relax this check.");
         }
+    }
+
+    /** Whether it logs that a batch has failed, and does nothing else about it. */
+    private static boolean ignoresBatches(CommonErrorHandler handler) {
+        return Stream.of("handleBatch", "handleBatchAndReturnRemaining")
+                .allMatch(name -> Arrays.stream(handler.getClass().getMethods())
+                        .filter(method -> method.getName().equals(name))
+                        .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
+    }
+
+    /** Whether it logs a message that failed too often, and goes on with the next one. */
+    private static boolean dropsMessages(@Nullable CommonErrorHandler handler) {
+        return handler instanceof CommonLoggingErrorHandler
+                || (handler instanceof FailedRecordProcessor processor
+                        && SpringKafkaInternals.hasNoRecoverer(processor)
+                        && retryTime(handler) != null);
+    }
+
+    /** How long retries of a message can go on, or {@code null} if there is no end to them or it is not known. */
+    static @Nullable Duration retryTime(@Nullable CommonErrorHandler handler) {
+        BackOff backOff =
+                (handler instanceof FailedRecordProcessor processor) ? SpringKafkaInternals.backOffOf(processor) : null;
+        if (backOff == null) {
+            return null;
+        }
+        BackOffExecution execution = backOff.start();
+        long millis = 0;
+        for (int i = 0; i < MANY; i++) {
+            long next = execution.nextBackOff();
+            if (next == BackOffExecution.STOP) {
+                return Duration.ofMillis(millis);
+            }
+            millis += next;
+        }
+        return null;
     }
 }

@@ -7,6 +7,7 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -88,12 +89,12 @@ final class Findings {
      * @throws FailedChecksException if there is anything that the application must not start with
      */
     void report() {
-        List<Finding> failures = this.findings.stream()
-                .filter(finding -> this.policy.levelOf(finding.check()) == Level.FAIL)
-                .toList();
+        List<Finding> failures = new ArrayList<>();
         for (Finding finding : this.findings) {
             Level level = this.policy.levelOf(finding.check());
-            if (level == Level.WARN) {
+            if (level == Level.FAIL) {
+                failures.add(finding);
+            } else if (level == Level.WARN) {
                 logger.warn("{}", finding);
             } else if (level == Level.INFORM) {
                 logger.info("{}", finding);

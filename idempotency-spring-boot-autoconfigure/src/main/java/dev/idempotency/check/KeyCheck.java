@@ -46,32 +46,29 @@ final class KeyCheck implements ListenerCheck {
     private static final Pattern PARTITION = Pattern.compile("#record\\??\\.partition\\b");
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         String expression = listener.keyExpression();
         if (expression == null) {
             return;
         }
         String changing = changingPart(expression, listener.method());
         if (changing != null) {
-            findings.add(
+            report.add(
                     Check.UNSTABLE_KEY,
-                    listener,
                     "Its key expression '%s' uses %s, which is another one at every delivery."
                             .formatted(expression, changing),
                     REMEDY);
         }
         if (!expression.contains("#") && !expression.contains("@")) {
-            findings.add(
+            report.add(
                     Check.AMBIGUOUS_KEY,
-                    listener,
                     "Its key expression '%s' is the same for all messages, as it uses no variable."
                             .formatted(expression),
                     REMEDY);
         } else if (OFFSET.matcher(expression).find()
                 && !PARTITION.matcher(expression).find()) {
-            findings.add(
+            report.add(
                     Check.AMBIGUOUS_KEY,
-                    listener,
                     "Its key expression '%s' uses the offset without the partition, and every partition has the same"
                                     .formatted(expression)
                             + " offsets.",

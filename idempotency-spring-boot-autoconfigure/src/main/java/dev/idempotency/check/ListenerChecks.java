@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.ListenerCheck.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedListener;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -38,8 +38,9 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         this.beanFactory = beanFactory;
         this.definitions = beanFactory.getBeanProvider(ListenerDefinitionRegistry.class);
         this.policy = policy;
-        this.brokerChecks = new BrokerChecks(brokerTimeout, () -> new Findings(beanFactory, policy));
-        this.checks = (policy.mode() == CheckMode.OFF)
+        this.brokerChecks = new BrokerChecks(
+                policy.isOff() ? Duration.ZERO : brokerTimeout, () -> new Findings(beanFactory, policy));
+        this.checks = policy.isOff()
                 ? List.of(ListenerChecks::checkFaults)
                 : List.of(
                         ListenerChecks::checkFaults,
@@ -48,13 +49,13 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new TransactionAttributeCheck(beanFactory),
                         new TransactionManagerCheck(beanFactory),
                         new ContainerTransactionCheck(),
-                        new ConsumerNameCheck(this::listeners),
-                        new RenamedConsumerCheck(beanFactory),
+                        new ConsumerNameCheck(beanFactory, this::listeners),
                         new KeyCheck(),
                         new OffsetCheck(),
                         new ErrorHandlingCheck(),
                         new RetentionCheck(beanFactory, this::listeners),
-                        new BatchCheck());
+                        new BatchCheck(),
+                        this::checkRetryTopic);
     }
 
     /** Before anything else that has a life cycle, containers above all. */
@@ -67,34 +68,26 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     public void start() {
         long start = System.nanoTime();
         Findings findings = new Findings(this.beanFactory, this.policy);
-        if (this.policy.mode() != CheckMode.OFF) {
+        if (!this.policy.isOff()) {
             checkBeans(findings);
         }
-        listeners().forEach(listener -> check(listener, findings));
+        check(listeners(), findings);
         logger.debug(
                 "Checked {} listeners in {} ms",
                 listeners().size(),
                 Duration.ofNanos(System.nanoTime() - start).toMillis());
         findings.report();
         this.running = true;
-        if (this.policy.mode() != CheckMode.OFF) {
-            this.brokerChecks.start(listeners());
-        }
+        this.brokerChecks.start(listeners());
     }
 
     /** A listener that is created later than all others, such as a lazy one. */
     @Override
     public void inspect(List<ProtectedListener> listeners) {
-        if (!this.running) {
-            return;
-        }
-        Findings findings = new Findings(this.beanFactory, this.policy);
-        listeners.forEach(listener -> check(listener, findings));
-        if (this.policy.mode() != CheckMode.OFF) {
-            listeners.forEach(listener -> checkRetryTopic(listener, findings));
-        }
-        findings.report();
-        if (this.policy.mode() != CheckMode.OFF) {
+        if (this.running) {
+            Findings findings = new Findings(this.beanFactory, this.policy);
+            check(listeners, findings);
+            findings.report();
             this.brokerChecks.start(listeners);
         }
     }
@@ -104,8 +97,11 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         return (available != null) ? available.listeners() : List.of();
     }
 
-    private void check(ProtectedListener listener, Findings findings) {
-        this.checks.forEach(check -> check.check(listener, findings));
+    private void check(List<ProtectedListener> listeners, Findings findings) {
+        for (ProtectedListener listener : listeners) {
+            Report report = (check, what, remedy) -> findings.add(check, listener, what, remedy);
+            this.checks.forEach(check -> check.check(listener, report));
+        }
     }
 
     private void checkBeans(Findings findings) {
@@ -119,17 +115,16 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         }
     }
 
-    private static void checkFaults(ProtectedListener listener, Findings findings) {
-        listener.faults().forEach(fault -> findings.add(fault.check(), listener, fault.what(), fault.remedy()));
+    private static void checkFaults(ProtectedListener listener, Report report) {
+        listener.faults().forEach(fault -> report.add(fault.check(), fault.what(), fault.remedy()));
     }
 
-    private static void checkRetryTopic(ProtectedListener listener, Findings findings) {
-        boolean annotated = Stream.of(listener.method(), AopUtils.getTargetClass(listener.bean()))
+    private void checkRetryTopic(ProtectedListener listener, Report report) {
+        boolean annotated = Stream.of(listener.method(), listener.targetClass())
                 .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class));
-        if (annotated || listener.container().getMainListenerId() != null) {
-            findings.add(
+        if (this.running && (annotated || listener.container().getMainListenerId() != null)) {
+            report.add(
                     Check.LATE_RETRY_TOPIC,
-                    listener,
                     "It has retry topics, and its bean is created after the application has started.",
                     "Let the bean be created at start-up: remove @Lazy, or the prototype scope, from it.");
         }

@@ -18,53 +18,48 @@ import org.springframework.kafka.support.Acknowledgment;
 final class OffsetCheck implements ListenerCheck {
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         ContainerProperties properties = listener.container().getContainerProperties();
         Object autoCommit =
                 ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
         if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
-            findings.add(
+            report.add(
                     Check.AUTO_COMMIT,
-                    listener,
                     "Its consumer has enable.auto.commit=true.",
                     "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
                             + " @KafkaListener(properties = …): the container commits by itself.");
             return;
         }
         if (properties.isAsyncAcks()) {
-            findings.add(
+            report.add(
                     Check.ASYNC_ACKS,
-                    listener,
                     "Its container has asyncAcks.",
                     "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
         }
-        checkDelay(listener, properties, findings);
+        checkDelay(listener, properties, report);
     }
 
-    private static void checkDelay(ProtectedListener listener, ContainerProperties properties, Findings findings) {
+    private static void checkDelay(ProtectedListener listener, ContainerProperties properties, Report report) {
         AckMode mode = properties.getAckMode();
         Duration retention = listener.consumer().retention();
         boolean manual = mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE;
         if (manual && !takesAcknowledgment(listener)) {
-            findings.add(
+            report.add(
                     Check.LATE_COMMIT,
-                    listener,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment, so that nobody acknowledges."
                             .formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
                             + " @KafkaListener(ackMode = \"RECORD\").");
         } else if (mode == AckMode.COUNT && properties.getAckCount() > 1) {
-            findings.add(
+            report.add(
                     Check.LATE_COMMIT,
-                    listener,
                     "Its acknowledgment mode COUNT commits after %d messages, however long they take to come."
                             .formatted(properties.getAckCount()),
                     "Set the acknowledgment mode COUNT_TIME (spring.kafka.listener.ack-mode=count_time), or leave it.");
         } else if ((mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
                 && Duration.ofMillis(properties.getAckTime()).compareTo(retention) >= 0) {
-            findings.add(
+            report.add(
                     Check.LATE_COMMIT,
-                    listener,
                     "Its acknowledgment mode %s commits every %s, but messages are remembered for %s."
                             .formatted(
                                     mode,

@@ -11,39 +11,35 @@ import org.springframework.aop.support.AopUtils;
 final class ProxyCheck implements ListenerCheck {
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
-        Class<?> type = AopUtils.getTargetClass(listener.bean());
+    public void check(ProtectedListener listener, Report report) {
+        Class<?> type = listener.targetClass();
         Method method = listener.method();
         int modifiers = method.getModifiers();
         boolean byInterface = AopUtils.isJdkDynamicProxy(listener.bean());
         if (Modifier.isStatic(modifiers)) {
-            add(listener, findings, "The method is static", "Remove static from the method.");
+            refuse(report, "The method is static", "Remove static from the method.");
         } else if (Modifier.isPrivate(modifiers)) {
-            add(listener, findings, "The method is private", "Remove private from the method.");
+            refuse(report, "The method is private", "Remove private from the method.");
         } else if (Modifier.isFinal(modifiers) && !byInterface) {
-            add(
-                    listener,
-                    findings,
+            refuse(
+                    report,
                     "The method is final",
                     "Remove final from the method (in Kotlin: open fun in an open class, or the plugin kotlin-spring).");
         } else if (Modifier.isFinal(type.getModifiers()) && !byInterface) {
-            add(
-                    listener,
-                    findings,
+            refuse(
+                    report,
                     "The class is final",
                     "Remove final from the class (in Kotlin: open class, or the plugin kotlin-spring); a record cannot"
                             + " be a listener.");
-        } else if (isHiddenFromSubclasses(method, type)) {
-            add(
-                    listener,
-                    findings,
+        } else if (ProxyPath.isHiddenFrom(type, method)) {
+            refuse(
+                    report,
                     "The method is package-private in %s, and the bean's class %s is in another package"
                             .formatted(method.getDeclaringClass().getName(), type.getName()),
                     "Make the method protected or public.");
-        } else if (!ProxyPath.of(listener.bean(), listener.method()).claims()) {
-            findings.add(
+        } else if (!ProxyPath.of(listener.bean(), method).claims()) {
+            report.add(
                     Check.NOT_PROXIED,
-                    listener,
                     "The bean has no proxy of the application's auto-proxying that its container's call would pass: it"
                             + " was created before that was ready (a BeanPostProcessor needs it), or something has"
                             + " replaced it by itself or a proxy of its own.",
@@ -52,19 +48,7 @@ final class ProxyCheck implements ListenerCheck {
         }
     }
 
-    private static void add(ProtectedListener listener, Findings findings, String what, String remedy) {
-        findings.add(
-                Check.NOT_PROXIED,
-                listener,
-                what + ", so that no proxy can come between it and its container.",
-                remedy);
-    }
-
-    /** A subclass in another package, such as a proxy of the bean's class, cannot override it. */
-    private static boolean isHiddenFromSubclasses(Method method, Class<?> type) {
-        int modifiers = method.getModifiers();
-        return !Modifier.isPublic(modifiers)
-                && !Modifier.isProtected(modifiers)
-                && !ProxyPath.isSamePackage(method.getDeclaringClass(), type);
+    private static void refuse(Report report, String what, String remedy) {
+        report.add(Check.NOT_PROXIED, what + ", so that no proxy can come between it and its container.", remedy);
     }
 }

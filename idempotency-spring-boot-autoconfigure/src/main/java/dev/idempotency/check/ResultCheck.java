@@ -9,7 +9,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
@@ -28,41 +27,36 @@ final class ResultCheck implements ListenerCheck {
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
-        checkAsynchrony(listener, findings);
-        checkReply(listener, findings);
+    public void check(ProtectedListener listener, Report report) {
+        checkAsynchrony(listener, report);
+        checkReply(listener, report);
     }
 
-    private static void checkAsynchrony(ProtectedListener listener, Findings findings) {
+    private static void checkAsynchrony(ProtectedListener listener, Report report) {
         Method method = listener.method();
         Class<?>[] parameters = method.getParameterTypes();
-        Class<?> type = AopUtils.getTargetClass(listener.bean());
         if (isAsynchronous(method.getReturnType())) {
-            findings.add(
+            report.add(
                     Check.ASYNC_LISTENER,
-                    listener,
                     "The method returns a %s, which is completed later."
                             .formatted(method.getReturnType().getSimpleName()),
                     "Return void, and wait for the result in the method (join() or block()); reactive database access"
                             + " takes no part in the transaction.");
         }
         if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
-            findings.add(
+            report.add(
                     Check.ASYNC_LISTENER,
-                    listener,
                     "The method is a suspend function, which may go on later on another thread.",
                     "Remove suspend, and call suspending functions within runBlocking { … }.");
         }
-        if (isAsync(method) || isAsync(type)) {
-            findings.add(
+        if (isAsync(method) || isAsync(listener.targetClass())) {
+            report.add(
                     Check.ASYNC_LISTENER,
-                    listener,
                     "The method is @Async, so that it runs on another thread than its container's.",
                     "Remove @Async; @KafkaListener(concurrency = …) gives more threads.");
         } else if (isHandedOver(listener)) {
-            findings.add(
+            report.add(
                     Check.ASYNC_LISTENER,
-                    listener,
                     "An AsyncExecutionInterceptor stands before the method, by an annotation or a pointcut of the"
                             + " application's own, so that it runs on another thread than its container's.",
                     "Keep that interceptor from the method: remove the annotation that @EnableAsync(annotation = …)"
@@ -71,7 +65,7 @@ final class ResultCheck implements ListenerCheck {
         }
     }
 
-    private static void checkReply(ProtectedListener listener, Findings findings) {
+    private static void checkReply(ProtectedListener listener, Report report) {
         Class<?> result = listener.method().getReturnType();
         boolean nothing =
                 result == void.class || result == Void.class || result.getName().equals("kotlin.Unit");
@@ -79,10 +73,9 @@ final class ResultCheck implements ListenerCheck {
             return;
         }
         boolean sendTo = AnnotatedElementUtils.hasAnnotation(listener.method(), SendTo.class)
-                || AnnotatedElementUtils.hasAnnotation(AopUtils.getTargetClass(listener.bean()), SendTo.class);
-        findings.add(
+                || AnnotatedElementUtils.hasAnnotation(listener.targetClass(), SendTo.class);
+        report.add(
                 Check.REPLY,
-                listener,
                 sendTo
                         ? "Its result is sent to another topic by @SendTo."
                         : "It returns a %s, which is sent to the reply topic that a message may name in its headers."

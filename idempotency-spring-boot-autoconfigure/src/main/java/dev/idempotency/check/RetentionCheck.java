@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.retrytopic.DestinationTopic;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
@@ -29,28 +28,25 @@ final class RetentionCheck implements ListenerCheck {
     }
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         Duration retention = listener.consumer().retention();
         Duration retries = retryTime(listener);
         if (retention.isZero() || retention.isNegative()) {
-            findings.add(
+            report.add(
                     Check.RETENTION_TOO_SHORT,
-                    listener,
                     "Its messages are remembered for %s, which is not at all.".formatted(Findings.format(retention)),
                     "Raise idempotency.retention, or @IdempotentListener(retention = …).");
         } else if (retries.compareTo(retention) >= 0) {
-            findings.add(
+            report.add(
                     Check.RETENTION_TOO_SHORT,
-                    listener,
                     "Its messages are remembered for %s, but their retries can go on for %s."
                             .formatted(Findings.format(retention), Findings.format(retries)),
                     "Raise idempotency.retention or @IdempotentListener(retention = …) above %s, or let retries end"
                                     .formatted(Findings.format(retries))
                             + " earlier.");
         } else if (retention.compareTo(SHORTEST) < 0) {
-            findings.add(
+            report.add(
                     Check.RETENTION_TOO_SHORT,
-                    listener,
                     ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
                                     + " bring duplicates later than that.")
                             .formatted(Findings.format(retention), Findings.format(SHORTEST)),
@@ -59,8 +55,7 @@ final class RetentionCheck implements ListenerCheck {
     }
 
     private Duration retryTime(ProtectedListener listener) {
-        AbstractMessageListenerContainer<?, ?> container = listener.container();
-        Duration blocking = new ErrorHandlerFacts(ErrorHandlerInstaller.handlerOf(container)).retryTime();
+        Duration blocking = ErrorHandlingCheck.retryTime(ErrorHandlerInstaller.handlerOf(listener.container()));
         return retryTopicTime(listener).plus((blocking != null) ? blocking : Duration.ZERO);
     }
 

@@ -1,29 +1,24 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -36,8 +31,6 @@ import org.springframework.util.StringUtils;
 /** Whether the transactions that are asked for around the listener, by annotation or advice, are the claim's own. */
 final class TransactionAttributeCheck implements ListenerCheck {
 
-    private static final Logger logger = LoggerFactory.getLogger(TransactionAttributeCheck.class);
-
     private static final List<Integer> SHARED =
             List.of(TransactionDefinition.PROPAGATION_REQUIRED, TransactionDefinition.PROPAGATION_NESTED);
 
@@ -45,9 +38,6 @@ final class TransactionAttributeCheck implements ListenerCheck {
             TransactionDefinition.PROPAGATION_REQUIRES_NEW,
             TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
             TransactionDefinition.PROPAGATION_NEVER);
-
-    private static final String WITHOUT_ADVICE =
-            "Leave the method out of the pointcut of that advice: @IdempotentListener opens the transaction.";
 
     private final ListableBeanFactory beanFactory;
     private final Map<TransactionManager, Boolean> savepoints = new IdentityHashMap<>();
@@ -57,7 +47,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
     }
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         TransactionAttribute own =
                 (listener.transactionAttribute() instanceof RuleBasedTransactionAttribute rules) ? rules : null;
         ProxyPath path = ProxyPath.of(listener.bean(), listener.method());
@@ -65,95 +55,87 @@ final class TransactionAttributeCheck implements ListenerCheck {
         for (Advice advice : path.withinClaim()) {
             TransactionAttribute attribute = attributeOf(advice, listener);
             if (attribute != null) {
-                boolean ofAnnotation = attribute.equals(own);
-                advised |= ofAnnotation;
-                if (!ofAnnotation) {
-                    checkAdvice(listener, attribute, findings);
+                boolean annotated = attribute.equals(own);
+                advised |= annotated;
+                if (!annotated) {
+                    checkAttribute(listener, attribute, false, report);
                 }
-                checkManager(listener, ofAnnotation, managerOf(advice, attribute, listener), findings);
+                checkManager(listener, managerOf(advice, attribute, listener), annotated, report);
             }
         }
         for (Advice advice : path.claims() ? path.aroundClaim() : List.<Advice>of()) {
-            checkAround(listener, attributeOf(advice, listener), findings);
+            checkAround(attributeOf(advice, listener), report);
         }
-        if (own instanceof RuleBasedTransactionAttribute annotation) {
-            checkAnnotation(listener, annotation, findings);
-            if (!advised) {
-                checkManager(listener, true, managerOf(annotation), findings);
+        if (own != null) {
+            checkAttribute(listener, own, true, report);
+            if (ListenerTransaction.hasExceptionsThatCommit(own)) {
+                report.add(
+                        Check.NO_ROLLBACK,
+                        "Its @Transactional names exceptions in noRollbackFor.",
+                        "Remove noRollbackFor; catch what is not a failure in the listener.");
             }
-        }
-    }
-
-    private void checkAnnotation(
-            ProtectedListener listener, RuleBasedTransactionAttribute attribute, Findings findings) {
-        if (!SHARED.contains(attribute.getPropagationBehavior())) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "Its @Transactional has the propagation %s.".formatted(propagation(attribute)),
-                    "Write @Transactional without propagation, or move the work that needs it to another bean.");
-        }
-        if (isNestedWithoutSavepoints(listener, attribute)) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "Its @Transactional has the propagation NESTED, but its transaction manager (%s) has no savepoints."
-                            .formatted(nameOf(listener.transactionManager())),
-                    "Write @Transactional without propagation; a JdbcTransactionManager has savepoints, a"
-                            + " JpaTransactionManager has none with Hibernate.");
-        }
-        if (attribute.isReadOnly()) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "Its @Transactional is readOnly, and a claim is written.",
-                    "Write @Transactional without readOnly.");
-        }
-        if (attribute.getRollbackRules().stream().anyMatch(NoRollbackRuleAttribute.class::isInstance)) {
-            findings.add(
-                    Check.NO_ROLLBACK,
-                    listener,
-                    "Its @Transactional names exceptions in noRollbackFor.",
-                    "Remove noRollbackFor; catch what is not a failure in the listener.");
+            if (!advised) {
+                checkManager(listener, managerOf(own), true, report);
+            }
         }
     }
 
     /** Within the claim's transaction, others than the annotation's may only join it. */
-    private void checkAdvice(ProtectedListener listener, TransactionAttribute attribute, Findings findings) {
-        if (SEPARATE.contains(attribute.getPropagationBehavior())) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "A transaction advice of its proxy has the propagation %s.".formatted(propagation(attribute)),
-                    WITHOUT_ADVICE);
+    private void checkAttribute(
+            ProtectedListener listener, TransactionAttribute attribute, boolean annotated, Report report) {
+        int propagation = attribute.getPropagationBehavior();
+        if (annotated ? !SHARED.contains(propagation) : SEPARATE.contains(propagation)) {
+            refuse(
+                    annotated,
+                    "has the propagation %s.".formatted(nameOf(propagation)),
+                    "Write @Transactional without propagation, or move the work that needs it to another bean.",
+                    report);
         }
-        if (isNestedWithoutSavepoints(listener, attribute)) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "A transaction advice of its proxy has the propagation NESTED, but its transaction manager (%s) has"
-                                    .formatted(nameOf(listener.transactionManager()))
-                            + " no savepoints.",
-                    WITHOUT_ADVICE);
+        PlatformTransactionManager manager = listener.transactionManager();
+        if (propagation == TransactionDefinition.PROPAGATION_NESTED && manager != null && !hasSavepoints(manager)) {
+            refuse(
+                    annotated,
+                    "has the propagation NESTED, but its transaction manager (%s) has no savepoints."
+                            .formatted(manager.getClass().getSimpleName()),
+                    "Write @Transactional without propagation; a JdbcTransactionManager has savepoints, a"
+                            + " JpaTransactionManager has none with Hibernate.",
+                    report);
         }
         if (attribute.isReadOnly()) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "A transaction advice of its proxy is readOnly, and a claim is written.",
-                    WITHOUT_ADVICE);
+            refuse(annotated, "is readOnly, and a claim is written.", "Write @Transactional without readOnly.", report);
         }
     }
 
+    private static void checkManager(
+            ProtectedListener listener, @Nullable TransactionManager used, boolean annotated, Report report) {
+        if (used != null && listener.transactionManager() != null && used != listener.transactionManager()) {
+            refuse(
+                    annotated,
+                    "uses another transaction manager (%s) than its @IdempotentListener (%s)."
+                            .formatted(used, listener.transactionManager()),
+                    "Name the same one in @Transactional(transactionManager = …) as in"
+                            + " @IdempotentListener(transactionManager = …), or name it in @Transactional alone.",
+                    report);
+        }
+    }
+
+    private static void refuse(boolean annotated, String what, String remedyOfAnnotation, Report report) {
+        report.add(
+                Check.TRANSACTION_ATTRIBUTES,
+                (annotated ? "Its @Transactional " : "A transaction advice of its proxy ") + what,
+                annotated
+                        ? remedyOfAnnotation
+                        : "Leave the method out of the pointcut of that advice: @IdempotentListener opens the"
+                                + " transaction.");
+    }
+
     /** A transaction around the claim's ends after it: messages would be acknowledged, and counted, before its commit. */
-    private static void checkAround(
-            ProtectedListener listener, @Nullable TransactionAttribute attribute, Findings findings) {
+    private static void checkAround(@Nullable TransactionAttribute attribute, Report report) {
         if (attribute != null) {
-            findings.add(
+            report.add(
                     Check.TRANSACTION_ATTRIBUTES,
-                    listener,
                     "A transaction advice of a proxy stands around the claim, with the propagation %s."
-                            .formatted(propagation(attribute)),
+                            .formatted(nameOf(attribute.getPropagationBehavior())),
                     "Leave the method out of the pointcut of that advice, or give the advice a lower precedence (a"
                             + " higher order).");
         }
@@ -162,62 +144,30 @@ final class TransactionAttributeCheck implements ListenerCheck {
     private static @Nullable TransactionAttribute attributeOf(Advice advice, ProtectedListener listener) {
         TransactionAttributeSource source =
                 (advice instanceof TransactionAspectSupport support) ? support.getTransactionAttributeSource() : null;
-        return (source != null)
-                ? source.getTransactionAttribute(listener.method(), AopUtils.getTargetClass(listener.bean()))
-                : null;
-    }
-
-    private boolean isNestedWithoutSavepoints(ProtectedListener listener, TransactionAttribute attribute) {
-        PlatformTransactionManager manager = listener.transactionManager();
-        return attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED
-                && manager != null
-                && !this.savepoints.computeIfAbsent(manager, key -> hasSavepoints(manager));
+        return (source != null) ? source.getTransactionAttribute(listener.method(), listener.targetClass()) : null;
     }
 
     /** Tried, as a manager does not tell: whether there are savepoints may be up to the provider behind it. */
-    private static boolean hasSavepoints(PlatformTransactionManager manager) {
-        try {
-            TransactionStatus outer = manager.getTransaction(new DefaultTransactionDefinition());
-            try {
-                manager.rollback(manager.getTransaction(
-                        new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NESTED)));
-            } finally {
-                manager.rollback(outer);
-            }
-            return true;
-        } catch (NestedTransactionNotSupportedException ex) {
-            return false;
-        } catch (TransactionException ex) {
-            logger.debug("Could not begin a transaction to see whether {} has savepoints", manager, ex);
-            return true;
-        }
+    private boolean hasSavepoints(PlatformTransactionManager manager) {
+        return this.savepoints.computeIfAbsent(
+                manager,
+                key -> TransactionManagerCheck.isSeenInTransaction(manager, () -> {
+                    try {
+                        manager.rollback(manager.getTransaction(
+                                new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NESTED)));
+                        return true;
+                    } catch (NestedTransactionNotSupportedException ex) {
+                        return false;
+                    }
+                }));
     }
 
-    private static String propagation(TransactionAttribute attribute) {
-        for (Propagation propagation : Propagation.values()) {
-            if (propagation.value() == attribute.getPropagationBehavior()) {
-                return propagation.name();
-            }
-        }
-        return String.valueOf(attribute.getPropagationBehavior());
-    }
-
-    private static void checkManager(
-            ProtectedListener listener, boolean ofAnnotation, @Nullable TransactionManager used, Findings findings) {
-        if (used != null && listener.transactionManager() != null && used != listener.transactionManager()) {
-            findings.add(
-                    Check.TRANSACTION_ATTRIBUTES,
-                    listener,
-                    "%s uses another transaction manager (%s) than its @IdempotentListener (%s)."
-                            .formatted(
-                                    ofAnnotation ? "Its @Transactional" : "A transaction advice of its proxy",
-                                    used,
-                                    listener.transactionManager()),
-                    ofAnnotation
-                            ? "Name the same one in @Transactional(transactionManager = …) as in"
-                                    + " @IdempotentListener(transactionManager = …), or name it in @Transactional alone."
-                            : WITHOUT_ADVICE);
-        }
+    private static String nameOf(int propagation) {
+        return Arrays.stream(Propagation.values())
+                .filter(known -> known.value() == propagation)
+                .map(Propagation::name)
+                .findFirst()
+                .orElseGet(() -> String.valueOf(propagation));
     }
 
     private @Nullable TransactionManager managerOf(TransactionAttribute attribute) {
@@ -239,14 +189,9 @@ final class TransactionAttributeCheck implements ListenerCheck {
         Assert.state(rules != null, "This version of Spring does not tell the transaction manager of an advice");
         ReflectionUtils.makeAccessible(rules);
         try {
-            return (TransactionManager)
-                    ReflectionUtils.invokeMethod(rules, advice, attribute, AopUtils.getTargetClass(listener.bean()));
+            return (TransactionManager) ReflectionUtils.invokeMethod(rules, advice, attribute, listener.targetClass());
         } catch (BeansException ex) {
             return null;
         }
-    }
-
-    private static String nameOf(@Nullable Object manager) {
-        return Objects.requireNonNull(manager).getClass().getSimpleName();
     }
 }

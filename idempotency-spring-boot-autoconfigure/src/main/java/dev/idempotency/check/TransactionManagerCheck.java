@@ -7,6 +7,7 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.Method;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,7 +44,7 @@ final class TransactionManagerCheck implements ListenerCheck {
     }
 
     @Override
-    public void check(ProtectedListener listener, Findings findings) {
+    public void check(ProtectedListener listener, Report report) {
         PlatformTransactionManager manager = listener.transactionManager();
         ProcessedMessageStore store =
                 this.beanFactory.getBeanProvider(ProcessedMessageStore.class).getIfUnique();
@@ -51,9 +52,8 @@ final class TransactionManagerCheck implements ListenerCheck {
             return;
         }
         if (!this.fits.computeIfAbsent(manager, key -> binds(key, jdbc.dataSource()))) {
-            findings.add(
+            report.add(
                     Check.TRANSACTION_DATA_SOURCE,
-                    listener,
                     "Its transaction manager (%s) does not manage the store's DataSource (%s)."
                             .formatted(manager.getClass().getSimpleName(), jdbc.dataSource()),
                     REMEDY);
@@ -65,7 +65,12 @@ final class TransactionManagerCheck implements ListenerCheck {
             return false;
         }
         DataSource managed = dataSourceOf(manager);
-        return (managed != null) ? managed == storeDataSource : isSeenToBind(manager, storeDataSource);
+        return (managed != null)
+                ? managed == storeDataSource
+                : isSeenInTransaction(
+                        manager,
+                        () -> TransactionSynchronizationManager.getResource(storeDataSource)
+                                instanceof ConnectionHolder);
     }
 
     private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
@@ -82,16 +87,20 @@ final class TransactionManagerCheck implements ListenerCheck {
         return (resource instanceof DataSource dataSource) ? dataSource : null;
     }
 
-    private static boolean isSeenToBind(PlatformTransactionManager manager, DataSource dataSource) {
+    /**
+     * Whether something is seen in a transaction of a manager, which is begun to look at it and rolled back. If none can
+     * be begun, it is taken for seen.
+     */
+    static boolean isSeenInTransaction(PlatformTransactionManager manager, BooleanSupplier something) {
         try {
             TransactionStatus status = manager.getTransaction(new DefaultTransactionDefinition());
             try {
-                return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder;
+                return something.getAsBoolean();
             } finally {
                 manager.rollback(status);
             }
         } catch (TransactionException ex) {
-            logger.debug("Could not begin a transaction to see what {} manages", manager, ex);
+            logger.debug("Could not begin a transaction to see what {} does", manager, ex);
             return true;
         }
     }

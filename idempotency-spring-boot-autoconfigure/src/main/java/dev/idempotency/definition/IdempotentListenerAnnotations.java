@@ -1,7 +1,6 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
-import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
@@ -27,14 +26,19 @@ public final class IdempotentListenerAnnotations {
         if (onMethod != null) {
             return onMethod;
         }
-        boolean listener = has(specific, KafkaListener.class)
-                || has(specific, KafkaListeners.class)
-                || has(specific, KafkaHandler.class);
+        boolean listener = isKafkaListener(specific) || isKafkaHandler(specific);
         Class<?> type = (targetClass != null) ? targetClass : specific.getDeclaringClass();
         return listener ? AnnotatedElementUtils.findMergedAnnotation(type, IdempotentListener.class) : null;
     }
 
-    private static boolean has(AnnotatedElement element, Class<? extends Annotation> annotation) {
-        return AnnotatedElementUtils.hasAnnotation(element, annotation);
+    /** Whether a method, or a class, is annotated as a listener, once or repeatedly. */
+    public static boolean isKafkaListener(AnnotatedElement element) {
+        return AnnotatedElementUtils.hasAnnotation(element, KafkaListener.class)
+                || AnnotatedElementUtils.hasAnnotation(element, KafkaListeners.class);
+    }
+
+    /** Whether a method is one of those that share the listener of their class. */
+    public static boolean isKafkaHandler(Method method) {
+        return AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class);
     }
 }

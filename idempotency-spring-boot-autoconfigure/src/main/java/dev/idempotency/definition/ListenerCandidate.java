@@ -11,8 +11,6 @@ import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.util.ClassUtils;
 
@@ -49,9 +47,7 @@ record ListenerCandidate(
     private static Set<Method> methodsOf(AnnotatedElement element, Class<?> targetClass) {
         return (element instanceof Method method)
                 ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
-                : MethodIntrospector.selectMethods(
-                        targetClass,
-                        (Method method) -> AnnotatedElementUtils.hasAnnotation(method, KafkaHandler.class));
+                : MethodIntrospector.selectMethods(targetClass, IdempotentListenerAnnotations::isKafkaHandler);
     }
 
     Class<?> targetClass() {

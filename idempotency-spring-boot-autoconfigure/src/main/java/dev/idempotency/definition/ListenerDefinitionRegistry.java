@@ -69,22 +69,17 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Dispo
         TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (ListenerCandidate candidate : candidates) {
-            ListenerDefinition definition = define(candidate, topics, installation.test(bean, candidate.method()));
-            if (definition != null) {
-                definitions.put(candidate.method(), definition);
+            boolean targetSeen = installation.test(bean, candidate.method());
+            ListenerResolver.Resolved resolved = this.resolver.resolve(candidate, topics, targetSeen, this::observerOf);
+            if (candidate.isCalled()) {
+                this.listeners.add(resolved.listener());
+            }
+            if (resolved.definition() != null) {
+                definitions.put(candidate.method(), resolved.definition());
             }
         }
         boolean perPoll = candidates.stream().anyMatch(ListenerCandidate::wantsTransactionPerPoll);
         return new ProtectedMethods(definitions, topics, perPoll);
-    }
-
-    private @Nullable ListenerDefinition define(
-            ListenerCandidate candidate, TopicIdTracker topics, boolean targetSeen) {
-        ListenerResolver.Resolved resolved = this.resolver.resolve(candidate, topics, targetSeen, this::observerOf);
-        if (candidate.isCalled()) {
-            this.listeners.add(resolved.listener());
-        }
-        return resolved.definition();
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */

@@ -48,24 +48,20 @@ public final class ListenerTransaction {
     public Object execute(Work work) throws Throwable {
         TransactionStatus status = begin();
         try (RollbackCause cause = RollbackCause.watch(status)) {
-            return execute(work, status, cause);
+            Object result;
+            try {
+                result = work.run();
+            } catch (Throwable ex) {
+                complete(status, ex, cause);
+                throw ex;
+            }
+            if (work.isToBeUndone()) {
+                this.transactionManager.rollback(status);
+            } else {
+                commit(status, cause);
+            }
+            return result;
         }
-    }
-
-    private @Nullable Object execute(Work work, TransactionStatus status, RollbackCause cause) throws Throwable {
-        Object result;
-        try {
-            result = work.run();
-        } catch (Throwable ex) {
-            complete(status, ex, cause);
-            throw ex;
-        }
-        if (work.isToBeUndone()) {
-            this.transactionManager.rollback(status);
-        } else {
-            commit(status, cause);
-        }
-        return result;
     }
 
     /** Where there is no connection for it, that is not the message's fault; a transaction that cannot be is. */
@@ -111,15 +107,11 @@ public final class ListenerTransaction {
     public boolean rollsBack(Throwable failure) {
         return failure instanceof IdempotencyException
                 || this.attribute.rollbackOn(failure)
-                || !isExplicitlyCommitted(failure);
-    }
-
-    private boolean isExplicitlyCommitted(Throwable failure) {
-        return rulesToCommit(this.attribute).anyMatch(rule -> rule.getDepth(failure) >= 0);
+                || rulesToCommit(this.attribute).noneMatch(rule -> rule.getDepth(failure) >= 0);
     }
 
     /** Whether there are failures for which the transaction is committed. */
-    static boolean hasExceptionsThatCommit(TransactionAttribute attribute) {
+    public static boolean hasExceptionsThatCommit(TransactionAttribute attribute) {
         return rulesToCommit(attribute).findAny().isPresent();
     }
 

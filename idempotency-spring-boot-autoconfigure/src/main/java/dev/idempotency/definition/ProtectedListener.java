@@ -3,7 +3,11 @@ package dev.idempotency.definition;
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -32,5 +36,17 @@ public record ProtectedListener(
 
     public ProtectedListener {
         faults = List.copyOf(faults);
+    }
+
+    /** The class of the bean within its proxies. */
+    public Class<?> targetClass() {
+        return AopUtils.getTargetClass(this.bean);
+    }
+
+    /** The annotations of the method and of its class. */
+    public Stream<KafkaListener> kafkaListeners() {
+        return Stream.of(this.method, targetClass())
+                .flatMap(element ->
+                        AnnotatedElementUtils.findMergedRepeatableAnnotations(element, KafkaListener.class).stream());
     }
 }

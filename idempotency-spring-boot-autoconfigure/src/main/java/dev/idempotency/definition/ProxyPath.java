@@ -84,23 +84,25 @@ public record ProxyPath(boolean claims, List<Advice> aroundClaim, List<Advice> w
 
     private static boolean isOverridden(Method method, Class<?> proxyClass) {
         int modifiers = method.getModifiers();
-        if (Modifier.isStatic(modifiers) || Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers)) {
-            return false;
-        }
-        if (!Modifier.isPublic(modifiers)
-                && !Modifier.isProtected(modifiers)
-                && !isSamePackage(method.getDeclaringClass(), proxyClass)) {
-            return false;
-        }
-        return Arrays.stream(proxyClass.getDeclaredMethods())
-                .anyMatch(declared -> declared.getName().equals(method.getName())
-                        && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes()));
+        return !Modifier.isStatic(modifiers)
+                && !Modifier.isPrivate(modifiers)
+                && !Modifier.isFinal(modifiers)
+                && !isHiddenFrom(proxyClass, method)
+                && Arrays.stream(proxyClass.getDeclaredMethods())
+                        .anyMatch(declared -> declared.getName().equals(method.getName())
+                                && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes()));
     }
 
-    /** As the virtual machine sees it: packages of different class loaders are different ones. */
-    public static boolean isSamePackage(Class<?> one, Class<?> another) {
-        return one.getPackageName().equals(another.getPackageName())
-                && one.getClassLoader() == another.getClassLoader();
+    /**
+     * Whether a class cannot override a method as it is in another package. The virtual machine takes packages of
+     * different class loaders for different ones.
+     */
+    public static boolean isHiddenFrom(Class<?> type, Method method) {
+        Class<?> declaring = method.getDeclaringClass();
+        return !Modifier.isPublic(method.getModifiers())
+                && !Modifier.isProtected(method.getModifiers())
+                && !(declaring.getPackageName().equals(type.getPackageName())
+                        && declaring.getClassLoader() == type.getClassLoader());
     }
 
     private static boolean applies(Advisor advisor, Advised proxy, Method method, Class<?> targetClass) {
