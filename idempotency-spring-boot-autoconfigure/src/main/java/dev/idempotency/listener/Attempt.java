@@ -4,8 +4,6 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
-import dev.idempotency.inbox.DeliveredMessage;
-import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,15 +26,10 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private @Nullable ClaimGuard guard;
     private boolean committed;
 
-    Attempt(
-            ListenerCall call,
-            Delivery delivery,
-            ListenerDefinition definition,
-            List<Candidate> candidates,
-            OutcomeReporter reporter) {
+    Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
         this.call = call;
-        this.delivery = delivery;
-        this.definition = definition;
+        this.delivery = call.delivery();
+        this.definition = call.definition();
         this.candidates = candidates;
         this.reporter = reporter;
     }
@@ -94,26 +87,16 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             result = this.call.call(admitted);
         } catch (Throwable ex) {
             if (!this.definition.transaction().rollsBack(ex)) {
-                keep(admitted);
+                this.reporter.processed(admitted);
                 awaitCommit();
             }
             throw ex;
         }
         if (!isToBeUndone()) {
-            keep(admitted);
+            this.reporter.processed(admitted);
             awaitCommit();
         }
         return result;
-    }
-
-    private void keep(List<Candidate> admitted) {
-        if (this.definition.inbox() == InboxRecorder.NONE) {
-            return;
-        }
-        List<DeliveredMessage> messages = Candidate.delivered(admitted);
-        if (!messages.isEmpty()) {
-            this.definition.inbox().processed(messages);
-        }
     }
 
     /** What is registered now is called after all that the listener has registered. */

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -26,7 +25,7 @@ import org.springframework.kafka.support.Acknowledgment;
 final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final @Nullable RecordFilterStrategy<K, V> filter;
+    private final @Nullable ReadableRecordFilter<K, V> filter;
 
     /** The first record of the batch that failed last on this thread; fetched anew, it would be another object. */
     private final ThreadLocal<@Nullable ConsumerRecord<K, V>> failed = new ThreadLocal<>();
@@ -39,7 +38,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
     BatchDeliveryListener(
             BatchMessageListener<K, V> delegate,
             ProtectedMethods methods,
-            @Nullable RecordFilterStrategy<K, V> filter) {
+            @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate, methods);
         this.filter = filter;
     }

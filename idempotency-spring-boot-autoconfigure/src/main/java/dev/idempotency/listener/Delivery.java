@@ -6,6 +6,7 @@ import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.SettledDelivery;
 import java.util.List;
+import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -154,7 +155,7 @@ final class Delivery {
 
     /** Calls the listener for a message that has been claimed with others, unless that was done before. */
     @Nullable
-    Object callOnce(ListenerDefinition definition, TargetCall.Chain aspects) throws Throwable {
+    Object callOnce(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         if (this.failure != null) {
             throw this.failure;
         }
@@ -177,7 +178,7 @@ final class Delivery {
 
     /** Calls the listener for a claim: its method must be called once, whatever aspects there are. */
     @Nullable
-    Object call(ListenerDefinition definition, TargetCall.Chain aspects) throws Throwable {
+    Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
         this.targetCall = new TargetCall(definition);
         return this.targetCall.through(aspects);

@@ -24,17 +24,16 @@ final class IdempotentInvocation {
     private final OutcomeReporter reporter;
     private StartedCalls starts = StartedCalls.UNCOUNTED;
 
-    private IdempotentInvocation(ListenerCall call, Delivery delivery, ListenerDefinition definition) {
+    private IdempotentInvocation(ListenerCall call) {
         this.call = call;
-        this.delivery = delivery;
-        this.definition = definition;
-        this.candidates = new ArrayList<>(delivery.records().size());
-        this.reporter = new OutcomeReporter(definition, call.isOneByOne());
+        this.delivery = call.delivery();
+        this.definition = call.definition();
+        this.candidates = new ArrayList<>(this.delivery.records().size());
+        this.reporter = new OutcomeReporter(this.definition, call.isOneByOne());
     }
 
-    static @Nullable Object proceed(ListenerCall call, Delivery delivery, ListenerDefinition definition)
-            throws Throwable {
-        return new IdempotentInvocation(call, delivery, definition).proceed();
+    static @Nullable Object proceed(ListenerCall call) throws Throwable {
+        return new IdempotentInvocation(call).proceed();
     }
 
     private @Nullable Object proceed() throws Throwable {
@@ -60,7 +59,8 @@ final class IdempotentInvocation {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
         for (int i = 0; i < records.size(); i++) {
             ConsumerRecord<?, ?> record = records.get(i);
-            DeserializationException garbled = this.delivery.isBatch() ? DeserializationFailure.find(record) : null;
+            DeserializationException garbled =
+                    this.delivery.isBatch() ? ReadableRecordFilter.failureToRead(record) : null;
             if (garbled != null) {
                 return garbled;
             }
@@ -184,7 +184,7 @@ final class IdempotentInvocation {
     }
 
     private Attempt attempt(List<Candidate> messages) {
-        return new Attempt(this.call, this.delivery, this.definition, messages, this.reporter);
+        return new Attempt(this.call, messages, this.reporter);
     }
 
     /** Makes an attempt and reports its failure; {@code nack()} is one, though nothing is thrown. */

@@ -68,9 +68,8 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
             Object result;
             try {
                 result = delivery.isClaimed()
-                        ? delivery.callOnce(definition, invocation::proceed)
-                        : IdempotentInvocation.proceed(
-                                new MethodCall(invocation, delivery, definition), delivery, definition);
+                        ? delivery.callOnce(definition, invocation)
+                        : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
             } catch (Throwable ex) {
                 delivery.end(ex);
                 throw ex;

@@ -1,11 +1,16 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How a listener is called with messages of a delivery. */
 interface ListenerCall {
+
+    Delivery delivery();
+
+    ListenerDefinition definition();
 
     /** The message at a position of the delivery, for its key to be found. */
     MessageView view(int position);

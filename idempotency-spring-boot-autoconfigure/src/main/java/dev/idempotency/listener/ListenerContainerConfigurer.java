@@ -72,7 +72,8 @@ public final class ListenerContainerConfigurer {
         ListenerDefinition perPoll = methods.perPoll();
         if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
             MessageListener delegate = (MessageListener) filtering.getDelegate();
-            return new PollDeliveryListener(delegate, methods, perPoll, SpringKafkaInternals.filterOf(filtering));
+            return new PollDeliveryListener(
+                    delegate, methods, perPoll, new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
         }
         if (perPoll != null && listener instanceof MessageListener single) {
             return new PollDeliveryListener(single, methods, perPoll, null);

@@ -5,7 +5,11 @@ import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +22,9 @@ final class OutcomeReporter {
     private final ListenerDefinition definition;
     private final boolean oneByOne;
 
+    /** How often the listener was called with a message in attempts that were rolled back, of which the inbox is not told. */
+    private final Map<Candidate, Integer> unrecordedCalls = new HashMap<>();
+
     /**
      * Reports the attempts at one delivery.
      *
@@ -26,6 +33,11 @@ final class OutcomeReporter {
     OutcomeReporter(ListenerDefinition definition, boolean oneByOne) {
         this.definition = definition;
         this.oneByOne = oneByOne;
+    }
+
+    /** The listener has returned: has the messages kept in its transaction, which is still to be committed. */
+    void processed(List<Candidate> messages) {
+        tellInbox(messages, InboxRecorder::processed);
     }
 
     void committed(Admission admission, long nanos) {
@@ -54,22 +66,37 @@ final class OutcomeReporter {
      */
     void failed(Throwable failure, int messages, List<Candidate> called, @Nullable BatchFailure named) {
         this.definition.observer().failed(messages);
+        List<Candidate> failed = (named != null && named.candidate() != null) ? List.of(named.candidate()) : called;
+        tellInbox(failed, (inbox, delivered) -> inbox.failed(delivered, failure));
+        countCalls(called, named);
+        failed.forEach(this.unrecordedCalls::remove);
+    }
+
+    /** Tells the inbox, where there is one, of those that it can keep: without an id nobody could find a message again. */
+    private void tellInbox(
+            List<Candidate> candidates, BiConsumer<InboxRecorder, List<DeliveredMessage>> whatBecameOfThem) {
         if (this.definition.inbox() == InboxRecorder.NONE) {
             return;
         }
-        List<Candidate> failed = (named != null && named.candidate() != null) ? List.of(named.candidate()) : called;
-        List<DeliveredMessage> delivered = Candidate.delivered(failed);
-        if (!delivered.isEmpty()) {
-            this.definition.inbox().failed(delivered, failure);
+        List<DeliveredMessage> messages = new ArrayList<>(candidates.size());
+        for (Candidate candidate : candidates) {
+            if (candidate.id() != null) {
+                messages.add(new DeliveredMessage(
+                        candidate.id(),
+                        candidate.coordinates(),
+                        candidate.record(),
+                        this.unrecordedCalls.getOrDefault(candidate, 0)));
+            }
         }
-        countCalls(called, named);
-        failed.forEach(Candidate::forgetUnrecordedCalls);
+        if (!messages.isEmpty()) {
+            whatBecameOfThem.accept(this.definition.inbox(), messages);
+        }
     }
 
     /** Remembers the calls of an attempt that was rolled back, to tell the inbox with what becomes of the messages next. */
     void countCalls(List<Candidate> called, @Nullable BatchFailure named) {
         for (Candidate candidate : called) {
-            candidate.countUnrecordedCall();
+            this.unrecordedCalls.merge(candidate, 1, Integer::sum);
             if (this.oneByOne && named != null && candidate == named.candidate()) {
                 return;
             }

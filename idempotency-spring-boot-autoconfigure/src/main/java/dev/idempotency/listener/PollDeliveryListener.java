@@ -14,7 +14,6 @@ import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.MessageListener;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -25,18 +24,18 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
     private final ListenerDefinition definition;
-    private final @Nullable RecordFilterStrategy<K, V> filter;
+    private final @Nullable ReadableRecordFilter<K, V> filter;
 
     /**
      * Stands before a record listener.
      *
-     * @param filter what leaves records out; not before it is known that a record could be read, and one by one
+     * @param filter what leaves records out, one by one
      */
     PollDeliveryListener(
             MessageListener<K, V> delegate,
             ProtectedMethods methods,
             ListenerDefinition definition,
-            @Nullable RecordFilterStrategy<K, V> filter) {
+            @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate, methods);
         this.definition = definition;
         this.filter = filter;
@@ -65,7 +64,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             List<ConsumerRecord<K, V>> records, List<ConsumerRecord<K, V>> kept) {
         for (ConsumerRecord<K, V> record : records) {
             try {
-                if (this.filter == null || DeserializationFailure.find(record) != null || !this.filter.filter(record)) {
+                if (this.filter == null || !this.filter.filter(record)) {
                     kept.add(record);
                 }
             } catch (RuntimeException | Error ex) {
@@ -77,10 +76,12 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
     }
 
     private void process(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
-        RecordByRecordCall<K, V> calls = new RecordByRecordCall<>(
-                this.methods, records, record -> this.delegate.onMessage(record, null, consumer));
+        ListenerCall call = new RecordByRecordCall(
+                Delivery.ofBatch(this.methods, records, null, false),
+                this.definition,
+                position -> this.delegate.onMessage(records.get(position), null, consumer));
         try {
-            IdempotentInvocation.proceed(calls, Delivery.ofBatch(this.methods, records, null, false), this.definition);
+            IdempotentInvocation.proceed(call);
         } catch (RuntimeException ex) {
             throw ex;
         } catch (Error ex) {

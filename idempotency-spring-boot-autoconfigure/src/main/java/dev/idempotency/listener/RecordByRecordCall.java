@@ -1,38 +1,30 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.key.MessageView;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
-/** Calls a record listener with one record after the other; the first that fails is named, as batch listeners do. */
-final class RecordByRecordCall<K, V> implements ListenerCall {
-
-    /** What leads to the listener method, with the conversions of its arguments. */
-    interface Listener<K, V> {
-
-        void onMessage(ConsumerRecord<K, V> record);
-    }
-
-    private final ProtectedMethods methods;
-    private final List<ConsumerRecord<K, V>> records;
-    private final Listener<K, V> listener;
-
-    RecordByRecordCall(ProtectedMethods methods, List<ConsumerRecord<K, V>> records, Listener<K, V> listener) {
-        this.methods = methods;
-        this.records = records;
-        this.listener = listener;
-    }
+/**
+ * Calls a record listener with one record after the other; the first that fails is named, as batch listeners do.
+ *
+ * @param delivery all records of a poll
+ * @param definition the listener
+ * @param listener leads to its method, with the conversions of its arguments, for the record at a position
+ */
+record RecordByRecordCall(Delivery delivery, ListenerDefinition definition, IntConsumer listener)
+        implements ListenerCall {
 
     @Override
     public MessageView view(int position) {
-        return new RecordView(this.records.get(position));
+        return new RecordView(this.delivery.records().get(position));
     }
 
     @Override
@@ -43,13 +35,12 @@ final class RecordByRecordCall<K, V> implements ListenerCall {
     @Override
     public @Nullable Object call(List<Candidate> admitted) throws Throwable {
         for (Candidate candidate : admitted) {
-            ConsumerRecord<K, V> record = this.records.get(candidate.position());
             IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
             try {
-                call(record);
+                call(candidate);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
-                throw NamedFailure.at(record, ex.getMessage(), ex);
+                throw NamedFailure.at(candidate.record(), ex.getMessage(), ex);
             } finally {
                 context.close();
             }
@@ -57,14 +48,14 @@ final class RecordByRecordCall<K, V> implements ListenerCall {
         return null;
     }
 
-    private void call(ConsumerRecord<K, V> record) throws Throwable {
-        Delivery delivery = Delivery.ofClaimed(this.methods, record);
+    private void call(Candidate candidate) throws Throwable {
+        Delivery claimed = Delivery.ofClaimed(this.delivery.methods(), candidate.record());
         try {
-            delivery.during(() -> this.listener.onMessage(record));
+            claimed.during(() -> this.listener.accept(candidate.position()));
         } catch (ListenerExecutionFailedException ex) {
             throw (ex.getCause() != null) ? ex.getCause() : ex;
         }
-        delivery.requireHandled();
+        claimed.requireHandled();
     }
 
     /** A message before its record has been converted: its key is found in the record. */

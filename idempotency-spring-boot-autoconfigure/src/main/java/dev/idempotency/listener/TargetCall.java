@@ -11,13 +11,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TargetCall {
 
-    /** What leads through the aspects to the method. */
-    interface Chain {
-
-        @Nullable
-        Object proceed() throws Throwable;
-    }
-
     private final ListenerDefinition definition;
     private boolean made;
     private @Nullable Throwable failure;
@@ -34,7 +27,7 @@ final class TargetCall {
 
     /** Calls the aspects; a refusal counts, whatever they make of it. */
     @Nullable
-    Object through(Chain aspects) throws Throwable {
+    Object through(MethodInvocation aspects) throws Throwable {
         Object result;
         try {
             result = aspects.proceed();
