@@ -4,6 +4,7 @@ import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.ProcessedMessageStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All that is known of a listener from start-up on.
@@ -14,7 +15,7 @@ import dev.idempotency.store.ProcessedMessageStore;
  * @param keyFailures what becomes of those that have none
  * @param transaction the transaction that it shares with its claims
  * @param store where claims are made
- * @param inbox where its messages are kept
+ * @param inbox keeps its messages; {@code null} if they are not kept
  * @param observer who hears of the outcome
  */
 public record ListenerDefinition(
@@ -24,5 +25,5 @@ public record ListenerDefinition(
         KeyFailures keyFailures,
         ListenerTransaction transaction,
         ProcessedMessageStore store,
-        InboxRecorder inbox,
+        @Nullable InboxRecorder inbox,
         ConsumerObserver observer) {}

@@ -6,6 +6,7 @@ import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -93,7 +94,8 @@ final class ListenerResolver {
                     "Its proxy is frozen, so that a call which an aspect repeats would not be noticed.",
                     "Do not call setFrozen(true) on the proxies of listeners, or on what creates them."));
         }
-        InboxRecorder inbox = attempt(faults, InboxRecorder.NONE, () -> inbox(candidate, consumer));
+        InboxRecorder inbox =
+                ListenerResolver.<@Nullable InboxRecorder>attempt(faults, null, () -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
                 candidate.name(),
@@ -207,11 +209,11 @@ final class ListenerResolver {
         }
     }
 
-    private InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
+    private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
         InboxRecorderFactory inboxes = this.defaults.inboxes();
         boolean wanted = candidate.annotation().inbox() || (inboxes != null && inboxes.forAll());
         if (!wanted) {
-            return InboxRecorder.NONE;
+            return null;
         }
         if (inboxes == null) {
             throw ListenerFault.found(
@@ -220,7 +222,7 @@ final class ListenerResolver {
                             + " the application has a ProcessedMessageStore of its own.",
                     "Remove inbox = true, or use the provided store.");
         }
-        String refusal = inboxes.refusal(candidate.container());
+        String refusal = DeserializerInstrumentation.refusal(candidate.container());
         if (refusal != null) {
             throw ListenerFault.found(
                     Check.INBOX,

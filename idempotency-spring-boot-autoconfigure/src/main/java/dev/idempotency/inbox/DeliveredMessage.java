@@ -14,10 +14,4 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  *     nothing has been recorded
  */
 public record DeliveredMessage(
-        MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, int earlierCalls) {
-
-    /** A message with which the listener was called once. */
-    public DeliveredMessage(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {
-        this(id, coordinates, record, 0);
-    }
-}
+        MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, int earlierCalls) {}

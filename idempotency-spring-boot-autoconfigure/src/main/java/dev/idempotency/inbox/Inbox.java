@@ -99,9 +99,16 @@ public final class Inbox implements DisposableBean {
                 throw changed(id);
             }
         } catch (DataAccessException | TransactionException ex) {
-            throw sent.get() ? notForgotten(id, ex) : ex;
+            if (!sent.get()) {
+                throw ex;
+            }
+            throw failure(
+                    id,
+                    "was sent, but that it was processed could not be forgotten: it will be dropped as a duplicate,"
+                            + " unless the database has committed without an answer. Look at it again.",
+                    ex);
         }
-        tell(message, ", and forgot that it was processed");
+        tell(message.entry(), ", and forgot that it was processed");
     }
 
     /**
@@ -121,20 +128,11 @@ public final class Inbox implements DisposableBean {
             try {
                 this.producer.send(message);
             } catch (Exception ex) {
-                throw notSent(message, ex, "Nothing was forgotten.");
+                throw notSent(entry, ex, "Nothing was forgotten.");
             }
             sent.set(true);
             return true;
         });
-    }
-
-    private static ReplayException notForgotten(MessageId id, RuntimeException failure) {
-        return new ReplayException(
-                ("Message '%s' of consumer '%s' was sent, but that it was processed could not be forgotten: it will be"
-                                + " dropped as a duplicate, unless the database has committed without an answer. Look at"
-                                + " it again.")
-                        .formatted(id.value(), id.consumer()),
-                failure);
     }
 
     private static ReplayException changed(MessageId id) {
@@ -151,8 +149,7 @@ public final class Inbox implements DisposableBean {
         Instant now = this.transaction.execute(status -> this.table.now());
         long sent = 0;
         long refused = 0;
-        List<MessageId> next = nextFailed(consumer, now);
-        while (!next.isEmpty()) {
+        for (List<MessageId> next = nextFailed(consumer, now); !next.isEmpty(); next = nextFailed(consumer, now)) {
             for (MessageId id : next) {
                 InboxMessage message = find(id);
                 if (message == null || message.entry().status() != InboxStatus.FAILED) {
@@ -167,7 +164,6 @@ public final class Inbox implements DisposableBean {
                     refused++;
                 }
             }
-            next = nextFailed(consumer, now);
         }
         return new ReplayResult(sent, refused, this.reader.notReplayable(consumer));
     }
@@ -199,8 +195,13 @@ public final class Inbox implements DisposableBean {
         if (!tryInTransaction(() -> this.table.markReplayed(entry.id(), entry.status()))) {
             return false;
         }
-        send(message);
-        tell(message, "");
+        try {
+            this.producer.send(message);
+        } catch (Exception ex) {
+            takeBack(entry, ex);
+            throw notSent(entry, ex, "It can be replayed again.");
+        }
+        tell(entry, "");
         return true;
     }
 
@@ -215,8 +216,7 @@ public final class Inbox implements DisposableBean {
         });
     }
 
-    private void tell(InboxMessage message, String more) {
-        InboxEntry entry = message.entry();
+    private void tell(InboxEntry entry, String more) {
         MessageId id = entry.id();
         logger.info(
                 "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
@@ -233,28 +233,14 @@ public final class Inbox implements DisposableBean {
         return !this.store.find(List.of(id)).isEmpty();
     }
 
-    private void send(InboxMessage message) {
-        try {
-            this.producer.send(message);
-        } catch (Exception ex) {
-            takeBack(message.entry(), ex);
-            throw notSent(message, ex, "It can be replayed again.");
-        }
-    }
-
-    private static ReplayException notSent(InboxMessage message, Exception failure, String whatHolds) {
+    private static ReplayException notSent(InboxEntry entry, Exception failure, String whatHolds) {
         if (failure instanceof InterruptedException) {
             Thread.currentThread().interrupt();
         }
-        MessageId id = message.entry().id();
-        return new ReplayException(
-                "Message '%s' of consumer '%s' could not be sent to %s: %s. %s"
-                        .formatted(
-                                id.value(),
-                                id.consumer(),
-                                message.entry().record().topic(),
-                                Causes.of(failure).deepest(),
-                                whatHolds),
+        return failure(
+                entry.id(),
+                "could not be sent to %s: %s. %s"
+                        .formatted(entry.record().topic(), Causes.of(failure).deepest(), whatHolds),
                 failure);
     }
 
@@ -275,7 +261,11 @@ public final class Inbox implements DisposableBean {
     }
 
     private static ReplayException refused(MessageId id, String why) {
+        return failure(id, "was not replayed: " + why, null);
+    }
+
+    private static ReplayException failure(MessageId id, String what, @Nullable Exception cause) {
         return new ReplayException(
-                "Message '%s' of consumer '%s' was not replayed: %s".formatted(id.value(), id.consumer(), why), null);
+                "Message '%s' of consumer '%s' %s".formatted(id.value(), id.consumer(), what), cause);
     }
 }

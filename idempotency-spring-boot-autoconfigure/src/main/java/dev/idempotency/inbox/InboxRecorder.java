@@ -1,52 +1,173 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.StoreExceptionTranslator;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.IntFunction;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.support.TransactionTemplate;
 
-/** Keeps the messages of listeners, and what becomes of them. */
-public interface InboxRecorder {
+/** Keeps the messages of a listener in the inbox, and what becomes of them. */
+public final class InboxRecorder {
 
-    /** For listeners without an inbox. */
-    InboxRecorder NONE = new InboxRecorder() {
+    private static final Logger logger = LoggerFactory.getLogger(InboxRecorder.class);
 
-        @Override
-        public StartedCalls starting(
-                List<? extends ConsumerRecord<?, ?>> records, IntFunction<@Nullable MessageId> ids) {
-            return StartedCalls.UNCOUNTED;
-        }
+    private static final int MAX_TRIES = 5;
 
-        @Override
-        public void processed(List<DeliveredMessage> messages) {}
+    private final JdbcProcessedMessageStore store;
+    private final InboxTable inListenersTransaction;
+    private final InboxTable inOwnTransaction;
+    private final TransactionTemplate ownTransaction;
+    private final KeptMessageFactory keeping;
+    private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
+    private final ObserverNotifier<InboxObserver> observers;
+    private final StartCounter starts;
 
-        @Override
-        public void failed(List<DeliveredMessage> messages, Throwable failure) {}
-    };
+    InboxRecorder(
+            String consumer,
+            int maxStarts,
+            JdbcProcessedMessageStore store,
+            KeptMessageFactory keeping,
+            BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
+            ObserverNotifier<InboxObserver> observers) {
+        IdempotencyDatabase database = store.database();
+        this.store = store;
+        this.inListenersTransaction = new InboxTable(database, database.jdbc());
+        this.inOwnTransaction = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
+        this.ownTransaction = database.newTransaction();
+        this.keeping = keeping;
+        this.isOutage = isOutage;
+        this.observers = observers;
+        this.starts = new StartCounter(consumer, store, maxStarts, this::failed);
+    }
 
     /**
-     * A listener is about to be called: counts that, in a transaction of its own, for messages that may end the process.
+     * The listener is about to be called: counts that, in a transaction of its own, for messages that may end the process.
      *
      * @param records what was delivered
      * @param ids the ids of the messages by their position
      * @return what is to be told when the calls have ended
      */
-    StartedCalls starting(List<? extends ConsumerRecord<?, ?>> records, IntFunction<@Nullable MessageId> ids);
+    public StartedCalls starting(List<? extends ConsumerRecord<?, ?>> records, IntFunction<@Nullable MessageId> ids) {
+        return StartedCalls.start(this.starts, records, ids);
+    }
 
-    /**
-     * The listener has returned: records that in its transaction, which is still to be committed.
-     *
-     * @param messages messages of one consumer
-     */
-    void processed(List<DeliveredMessage> messages);
+    /** The listener has returned: records that in its transaction, which is still to be committed. */
+    public void processed(List<DeliveredMessage> messages) {
+        try {
+            this.inListenersTransaction.complete(this.keeping.keep(messages));
+        } catch (DataAccessException ex) {
+            throw StoreExceptionTranslator.translate(
+                    "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.sanitize(ex));
+        }
+    }
 
     /**
      * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: if it
      * cannot be recorded, the messages fare as they would have.
-     *
-     * @param messages messages of one consumer
-     * @param failure why
      */
-    void failed(List<DeliveredMessage> messages, Throwable failure);
+    public void failed(List<DeliveredMessage> messages, Throwable failure) {
+        try {
+            if (this.isOutage.test(messages, failure)) {
+                // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
+                return;
+            }
+            writeFailed(this.keeping.keep(messages), StackTraceFormatter.format(failure));
+        } catch (RuntimeException ex) {
+            RuntimeException reason =
+                    (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
+            String consumer = messages.get(0).id().consumer();
+            logger.warn(
+                    "That {} of consumer '{}' failed could not be recorded in the inbox, {}. The message's own fate is"
+                            + " not affected.",
+                    messages.get(0).coordinates(),
+                    consumer,
+                    (messages.size() > 1) ? "nor " + (messages.size() - 1) + " more" : "alone",
+                    reason);
+            this.observers.tell(observer -> observer.unrecorded(consumer, reason));
+        }
+    }
+
+    /**
+     * Those that are in the table and those that are not are written in transactions of their own: so each transaction
+     * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
+     */
+    private void writeFailed(List<KeptMessage> messages, String trace) {
+        List<KeptMessage> open = messages;
+        String error = trace;
+        for (int tries = 1; !open.isEmpty(); tries++) {
+            try {
+                open = updateFailed(open, error);
+                insertFailed(open, error);
+                open = List.of();
+            } catch (DuplicateKeyException | PessimisticLockingFailureException ex) {
+                // Somebody else wrote one of them in this moment: now it is there to be locked.
+                if (tries == MAX_TRIES) {
+                    throw ex;
+                }
+            } catch (DataIntegrityViolationException ex) {
+                // Not every database has every character.
+                String plain = StackTraceFormatter.toAscii(error);
+                if (plain.equals(error)) {
+                    throw ex;
+                }
+                error = plain;
+            }
+        }
+    }
+
+    /**
+     * Updates those that are in the table, and returns the others. What has been processed by somebody else in the
+     * meantime stays so. That is asked after the rows have been locked: whoever processes one of them now has to wait for
+     * the lock, and will say so after us.
+     */
+    private List<KeptMessage> updateFailed(List<KeptMessage> messages, String error) {
+        return this.ownTransaction.execute(status -> {
+            Set<MessageId> known = this.inOwnTransaction.lock(ids(messages));
+            Set<MessageId> processed = findProcessed(known);
+            List<KeptMessage> failed = messages.stream()
+                    .filter(message -> known.contains(message.id()) && !processed.contains(message.id()))
+                    .toList();
+            this.inOwnTransaction.updateFailed(failed, error);
+            return messages.stream()
+                    .filter(message -> !known.contains(message.id()))
+                    .toList();
+        });
+    }
+
+    /**
+     * Inserts those that are not in the table. Who processes one of them at the same time makes it a duplicate; whether
+     * somebody did so, and was forgotten since, is asked once the rows are there to be waited for.
+     */
+    private void insertFailed(List<KeptMessage> messages, String error) {
+        this.ownTransaction.executeWithoutResult(status -> {
+            Set<MessageId> processed = findProcessed(ids(messages));
+            List<KeptMessage> missing = messages.stream()
+                    .filter(message -> !processed.contains(message.id()))
+                    .toList();
+            this.inOwnTransaction.insertFailed(missing, error);
+            this.inOwnTransaction.delete(findProcessed(ids(missing)));
+        });
+    }
+
+    private Set<MessageId> findProcessed(Collection<MessageId> ids) {
+        return ids.isEmpty() ? Set.of() : this.store.find(ids).keySet();
+    }
+
+    private static List<MessageId> ids(List<KeptMessage> messages) {
+        return messages.stream().map(KeptMessage::id).toList();
+    }
 }

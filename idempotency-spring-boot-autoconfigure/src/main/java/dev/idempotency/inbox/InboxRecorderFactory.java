@@ -38,17 +38,12 @@ public final class InboxRecorderFactory {
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
         this.recorders = (consumer, keeping) ->
-                new JdbcInboxRecorder(consumer, settings.maxStarts(), store, keeping, isOutage, observers);
+                new InboxRecorder(consumer, settings.maxStarts(), store, keeping, isOutage, observers);
     }
 
     /** Whether listeners that do not say so have one, too. */
     public boolean forAll() {
         return this.settings.forAll();
-    }
-
-    /** Why the listeners of a container cannot have one, or {@code null} if they can. */
-    public @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
-        return DeserializerInstrumentation.refusal(container);
     }
 
     /** The recorder for a consumer's listeners of a container that has not been started. */

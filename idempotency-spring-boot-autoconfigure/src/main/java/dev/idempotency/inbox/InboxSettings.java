@@ -16,10 +16,6 @@ public record InboxSettings(boolean forAll, int maxPayload, List<String> typeHea
     private static final int FEWEST_STARTS = 2;
 
     public InboxSettings {
-        if (maxPayload < 0) {
-            throw new IllegalArgumentException(
-                    "idempotency.inbox.max-payload must not be negative, but is " + maxPayload + " bytes");
-        }
         maxStarts = Math.max(maxStarts, FEWEST_STARTS);
         typeHeaders = List.copyOf(typeHeaders);
     }

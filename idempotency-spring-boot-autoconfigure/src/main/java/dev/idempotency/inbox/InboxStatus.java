@@ -2,7 +2,7 @@ package dev.idempotency.inbox;
 
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.stream.Collectors;
+import org.springframework.util.StringUtils;
 
 /** What became of a message that is kept, as far as is known. */
 public enum InboxStatus {
@@ -25,11 +25,7 @@ public enum InboxStatus {
                 .filter(status -> status.name().equalsIgnoreCase(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
-                        .formatted(
-                                name,
-                                Arrays.stream(values())
-                                        .map(InboxStatus::toString)
-                                        .collect(Collectors.joining(", ")))));
+                        .formatted(name, StringUtils.arrayToDelimitedString(values(), ", "))));
     }
 
     /** Its name in the table. */

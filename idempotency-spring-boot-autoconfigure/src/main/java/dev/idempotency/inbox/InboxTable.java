@@ -16,8 +16,8 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.jdbc.core.BatchPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 
 /** What is written to the table of the inbox. Rows are locked in the order of their ids, so that nobody deadlocks. */
 final class InboxTable {
@@ -186,7 +186,7 @@ final class InboxTable {
     }
 
     void delete(Collection<MessageId> ids) {
-        batch(DELETE.formatted(this.table), List.copyOf(ids), (statement, id) -> bind(statement, 1, id));
+        batch(DELETE.formatted(this.table), ids, (statement, id) -> bind(statement, 1, id));
     }
 
     /** The database's time. */
@@ -217,26 +217,9 @@ final class InboxTable {
         statement.setString(index + 1, id.value());
     }
 
-    private interface Binding<T> {
-
-        void bind(PreparedStatement statement, T row) throws SQLException;
-    }
-
-    private <T> void batch(String sql, List<T> rows, Binding<T> binding) {
-        if (rows.isEmpty()) {
-            return;
+    private <T> void batch(String sql, Collection<T> rows, ParameterizedPreparedStatementSetter<T> binding) {
+        if (!rows.isEmpty()) {
+            this.jdbc.batchUpdate(sql, rows, rows.size(), binding);
         }
-        this.jdbc.batchUpdate(sql, new BatchPreparedStatementSetter() {
-
-            @Override
-            public void setValues(PreparedStatement statement, int index) throws SQLException {
-                binding.bind(statement, rows.get(index));
-            }
-
-            @Override
-            public int getBatchSize() {
-                return rows.size();
-            }
-        });
     }
 }

@@ -4,9 +4,11 @@ import dev.idempotency.MessageId;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -55,16 +57,21 @@ final class StartCounter {
     private final StartTable table;
     private final TransactionTemplate transaction;
     private final int maxStarts;
-    private final InboxRecorder recorder;
+    private final BiConsumer<List<DeliveredMessage>, Throwable> failures;
     private final Map<TopicPartition, Knowledge> partitions = new ConcurrentHashMap<>();
 
-    StartCounter(String consumer, JdbcProcessedMessageStore store, int maxStarts, InboxRecorder recorder) {
+    /** {@code failures} records that messages have failed. */
+    StartCounter(
+            String consumer,
+            JdbcProcessedMessageStore store,
+            int maxStarts,
+            BiConsumer<List<DeliveredMessage>, Throwable> failures) {
         this.consumer = consumer;
         this.store = store;
         this.table = new StartTable(store.database());
         this.transaction = store.database().newTransaction();
         this.maxStarts = maxStarts;
-        this.recorder = recorder;
+        this.failures = failures;
     }
 
     String consumer() {
@@ -75,8 +82,8 @@ final class StartCounter {
         return this.maxStarts;
     }
 
-    InboxRecorder recorder() {
-        return this.recorder;
+    void recordFailure(DeliveredMessage message, Throwable failure) {
+        this.failures.accept(List.of(message), failure);
     }
 
     Knowledge of(TopicPartition partition) {

@@ -87,9 +87,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             } catch (ListenerExecutionFailedException ex) {
                 throw (ex.getCause() != null) ? ex.getCause() : ex;
             }
-            if (ofRecord != null && ofRecord.nacked) {
-                throw new NackedException();
-            }
+            return ofRecord == null || !ofRecord.nacked;
         });
         SettledDelivery.end(records);
     }

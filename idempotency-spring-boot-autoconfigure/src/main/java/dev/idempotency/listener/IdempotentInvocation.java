@@ -4,6 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.StartedCalls;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,7 @@ final class IdempotentInvocation {
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
-    private StartedCalls starts = StartedCalls.UNCOUNTED;
+    private @Nullable StartedCalls starts;
 
     private IdempotentInvocation(ListenerCall call) {
         this.call = call;
@@ -74,28 +75,31 @@ final class IdempotentInvocation {
         return null;
     }
 
-    /** Processes the messages that were identified, and has it counted that this begins and ends. */
+    /** Processes the messages that were identified; with an inbox, has it counted that this begins and ends. */
     private @Nullable Object settle() throws Throwable {
-        start();
+        InboxRecorder inbox = this.definition.inbox();
+        if (inbox == null) {
+            return settleStarted();
+        }
+        StartedCalls started = start(inbox);
+        this.starts = started;
         Object result;
         try {
             result = settleStarted();
         } catch (Throwable ex) {
-            this.starts.end(ex);
+            started.end(ex);
             throw ex;
         }
-        this.starts.end(this.delivery.isNacked() ? new NackedException() : null);
+        started.end(this.delivery.isNacked() ? new NackedException() : null);
         return result;
     }
 
-    private void start() {
+    private StartedCalls start(InboxRecorder inbox) {
         int count = this.candidates.size();
         try {
-            this.starts = this.definition
-                    .inbox()
-                    .starting(
-                            this.delivery.records().subList(0, count),
-                            position -> this.candidates.get(position).id());
+            return inbox.starting(
+                    this.delivery.records().subList(0, count),
+                    position -> this.candidates.get(position).id());
         } catch (RuntimeException ex) {
             this.definition.observer().failed(count);
             throw ex;
@@ -104,6 +108,9 @@ final class IdempotentInvocation {
 
     /** Has it counted that the listener is about to be called with a message by itself. */
     private void begin(int position) {
+        if (this.starts == null) {
+            return;
+        }
         try {
             this.starts.begin(position);
         } catch (RuntimeException ex) {
@@ -113,7 +120,7 @@ final class IdempotentInvocation {
     }
 
     private @Nullable Object settleStarted() throws Throwable {
-        if (this.delivery.isBatch() && this.starts.areSuspect()) {
+        if (this.delivery.isBatch() && this.starts != null && this.starts.areSuspect()) {
             settleEach(this.candidates);
             return null;
         }
@@ -177,9 +184,7 @@ final class IdempotentInvocation {
             begin(position);
             Attempt alone = attempt(messages.subList(position, position + 1));
             executeAndReport(alone);
-            if (!alone.isCommitted()) {
-                throw new NackedException();
-            }
+            return alone.isCommitted();
         });
     }
 

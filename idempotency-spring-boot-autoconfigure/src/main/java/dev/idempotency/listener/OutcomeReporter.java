@@ -75,7 +75,8 @@ final class OutcomeReporter {
     /** Tells the inbox, where there is one, of those that it can keep: without an id nobody could find a message again. */
     private void tellInbox(
             List<Candidate> candidates, BiConsumer<InboxRecorder, List<DeliveredMessage>> whatBecameOfThem) {
-        if (this.definition.inbox() == InboxRecorder.NONE) {
+        InboxRecorder inbox = this.definition.inbox();
+        if (inbox == null) {
             return;
         }
         List<DeliveredMessage> messages = new ArrayList<>(candidates.size());
@@ -89,7 +90,7 @@ final class OutcomeReporter {
             }
         }
         if (!messages.isEmpty()) {
-            whatBecameOfThem.accept(this.definition.inbox(), messages);
+            whatBecameOfThem.accept(inbox, messages);
         }
     }
 

@@ -11,7 +11,8 @@ final class SeparatedBatch {
     /** Processes one record of the batch. */
     interface Step {
 
-        void process(int position) throws Throwable;
+        /** Whether the record is done, and not {@code nack}ed. */
+        boolean process(int position) throws Throwable;
     }
 
     private SeparatedBatch() {}
@@ -24,7 +25,9 @@ final class SeparatedBatch {
     static void processEach(List<? extends ConsumerRecord<?, ?>> records, Step step) {
         for (int i = 0; i < records.size(); i++) {
             try {
-                step.process(i);
+                if (!step.process(i)) {
+                    throw new NackedException();
+                }
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
                 throw (ex instanceof RuntimeException named && NamedFailure.isTrusted(ex))

@@ -73,7 +73,7 @@ abstract class AbstractInboxIT {
     private JdbcProcessedMessageStore store;
     private InboxReader reader;
     private InboxTable table;
-    private JdbcInboxRecorder recorder;
+    private InboxRecorder recorder;
     private Inbox inbox;
     private ObserverNotifier<InboxObserver> observers;
     private final List<RuntimeException> unrecorded = new CopyOnWriteArrayList<>();
@@ -135,8 +135,8 @@ abstract class AbstractInboxIT {
         this.purge = new InboxPurge(database);
     }
 
-    private JdbcInboxRecorder recorderOfANewProcess(String itsConsumer) {
-        return new JdbcInboxRecorder(
+    private InboxRecorder recorderOfANewProcess(String itsConsumer) {
+        return new InboxRecorder(
                 itsConsumer,
                 MAX_STARTS,
                 this.store,
@@ -176,7 +176,7 @@ abstract class AbstractInboxIT {
         this.received.rememberValue(headers, ByteBuffer.wrap(payload));
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
                 "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
-        return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, offset), record);
+        return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, offset), record, 0);
     }
 
     private DeliveredMessage message(String id) {
@@ -548,7 +548,7 @@ abstract class AbstractInboxIT {
 
     @Test
     void whoJudgesFailuresCannotAddOne() {
-        InboxRecorder misjudging = new JdbcInboxRecorder(
+        InboxRecorder misjudging = new InboxRecorder(
                 this.consumer,
                 MAX_STARTS,
                 this.store,
@@ -702,7 +702,7 @@ abstract class AbstractInboxIT {
         second.begin(0);
         second.end(END_OF_PROCESS);
         assertThat(this.reader.find(id("1"))).isNull();
-        JdbcInboxRecorder third = recorderOfANewProcess(this.consumer);
+        InboxRecorder third = recorderOfANewProcess(this.consumer);
         for (int delivery = 0; delivery < 2; delivery++) {
             StartedCalls calls = callsOf(third, message("1"));
             assertThatExceptionOfType(ProcessKilledException.class)
@@ -736,7 +736,7 @@ abstract class AbstractInboxIT {
 
     @Test
     void oneProcessCountsAMessageOnceThoughItCannotWriteThatItsCallsEnded() {
-        JdbcInboxRecorder process = recorderOfANewProcess(this.consumer);
+        InboxRecorder process = recorderOfANewProcess(this.consumer);
         for (int i = 0; i < MAX_STARTS + 1; i++) {
             StartedCalls calls = callsOf(process, message("1"));
             calls.begin(0);
@@ -765,7 +765,7 @@ abstract class AbstractInboxIT {
     @Test
     void onlyTheFirstNewMessageOfAPartitionIsCountedUntilADeliveryHasSucceeded() {
         process(message("processed"));
-        JdbcInboxRecorder process = recorderOfANewProcess(this.consumer);
+        InboxRecorder process = recorderOfANewProcess(this.consumer);
         callsOf(process, message("processed")).end(null);
         assertThat(starts()).as("a duplicate").isZero();
         StartedCalls calls = callsOf(process, message("processed"), message("1", 8), message("2", 9));
