@@ -7,7 +7,6 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,30 +29,11 @@ record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
 
     /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
     List<@Nullable MessageId> ids() {
-        if (this.admitted.size() == 1) {
-            return Collections.singletonList(this.admitted.get(0).id());
-        }
-        List<@Nullable MessageId> ids = new ArrayList<>(this.admitted.size());
-        this.admitted.forEach(candidate -> ids.add(candidate.id()));
-        return ids;
+        return this.admitted.stream().<@Nullable MessageId>map(Candidate::id).toList();
     }
 
     /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
     static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
-        return (candidates.size() == 1) ? requestOne(candidates, store) : requestMany(candidates, store);
-    }
-
-    private static Admission requestOne(List<Candidate> candidates, ProcessedMessageStore store) {
-        Candidate candidate = candidates.get(0);
-        MessageId id = candidate.id();
-        if (id == null
-                || !store.claim(List.of(new Claim(id, candidate.coordinates()))).isEmpty()) {
-            return new Admission(candidates, List.of());
-        }
-        return new Admission(List.of(), duplicates(candidates, Set.of(), store));
-    }
-
-    private static Admission requestMany(List<Candidate> candidates, ProcessedMessageStore store) {
         Set<MessageId> ids = new HashSet<>(candidates.size() * 2);
         List<Candidate> firsts = new ArrayList<>(candidates.size());
         List<Claim> claims = new ArrayList<>(candidates.size());

@@ -97,19 +97,15 @@ final class BatchArguments {
     }
 
     private MessageHeaders filterHeaders(MessageHeaders headers) {
-        Map<String, Object> filtered = new LinkedHashMap<>();
-        headers.forEach((name, value) -> filtered.put(name, filterValue(value)));
-        return new MessageHeaders(filtered);
+        return new MessageHeaders(filterMap(headers));
     }
 
-    private Map<Object, @Nullable Object> filterMap(Map<?, ?> map) {
-        Map<Object, @Nullable Object> filtered = new LinkedHashMap<>();
-        map.forEach((name, value) -> filtered.put(name, filterValue(value)));
+    private <K> Map<K, Object> filterMap(Map<K, ?> map) {
+        Map<K, Object> filtered = new LinkedHashMap<>();
+        map.forEach((name, value) -> filtered.put(
+                name,
+                (value instanceof List<?> list && isParallel(list, this.records.size())) ? filterList(list) : value));
         return filtered;
-    }
-
-    private Object filterValue(Object value) {
-        return (value instanceof List<?> list && isParallel(list, this.records.size())) ? filterList(list) : value;
     }
 
     /** Whether an argument has one element a record. Bytes are one value, as those of a header. */

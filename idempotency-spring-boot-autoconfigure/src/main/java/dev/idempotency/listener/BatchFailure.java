@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.NamedFailure;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -26,15 +27,11 @@ record BatchFailure(@Nullable Candidate candidate, BatchListenerFailedException 
             int index = failed.getIndex();
             return (index >= 0 && index < called.size()) ? called.get(index) : null;
         }
-        for (Candidate candidate : called) {
-            ConsumerRecord<?, ?> record = candidate.record();
-            if (record.topic().equals(failedRecord.topic())
-                    && record.partition() == failedRecord.partition()
-                    && record.offset() == failedRecord.offset()) {
-                return candidate;
-            }
-        }
-        return null;
+        RecordCoordinates failedAt = RecordCoordinates.of(failedRecord);
+        return called.stream()
+                .filter(candidate -> RecordCoordinates.of(candidate.record()).equals(failedAt))
+                .findFirst()
+                .orElse(null);
     }
 
     /** Whether it failed at the first message that the listener was called with. */

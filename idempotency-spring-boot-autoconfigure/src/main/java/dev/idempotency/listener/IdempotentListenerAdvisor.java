@@ -23,7 +23,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
     private static final long serialVersionUID = 1L;
 
     public IdempotentListenerAdvisor() {
-        super(new ClaimInterceptor());
+        super((MethodInterceptor) IdempotentListenerAdvisor::claim);
         setOrder(Ordered.HIGHEST_PRECEDENCE);
     }
 
@@ -48,51 +48,47 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return IdempotentListenerAdvisor.class.hashCode();
     }
 
-    private static final class ClaimInterceptor implements MethodInterceptor {
-
-        @Override
-        public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-            Delivery delivery = Delivery.current();
-            if (delivery == null) {
-                throw unprotected(invocation, "it was not called by its Kafka listener container");
-            }
-            ListenerDefinition definition = definition(invocation, delivery);
-            if (!delivery.begin()) {
-                TargetCall call = delivery.targetCall();
-                if (call == null || !call.leadsTo(definition)) {
-                    throw unprotected(invocation, "it was called while a message of its container is being handled");
-                }
-                // A proxy around the proxy, each with a claim: the call is on its way.
-                return invocation.proceed();
-            }
-            Object result;
-            try {
-                result = delivery.isClaimed()
-                        ? delivery.callOnce(definition, invocation)
-                        : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
-            } catch (Throwable ex) {
-                delivery.end(ex);
-                throw ex;
-            }
-            delivery.end(null);
-            return result;
+    private static @Nullable Object claim(MethodInvocation invocation) throws Throwable {
+        Delivery delivery = Delivery.current();
+        if (delivery == null) {
+            throw unprotected(invocation, "it was not called by its Kafka listener container");
         }
-
-        private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
-            Object target = invocation.getThis();
-            Class<?> targetClass = (target != null) ? target.getClass() : null;
-            ListenerDefinition definition = delivery.methods().definitionOf(invocation.getMethod(), targetClass);
-            if (definition == null) {
-                throw unprotected(invocation, "it was called for a message of another listener");
+        ListenerDefinition definition = definition(invocation, delivery);
+        if (!delivery.begin()) {
+            TargetCall call = delivery.targetCall();
+            if (call == null || !call.leadsTo(definition)) {
+                throw unprotected(invocation, "it was called while a message of its container is being handled");
             }
-            return definition;
+            // A proxy around the proxy, each with a claim: the call is on its way.
+            return invocation.proceed();
         }
+        Object result;
+        try {
+            result = delivery.isClaimed()
+                    ? delivery.callOnce(definition, invocation)
+                    : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
+        } catch (Throwable ex) {
+            delivery.end(ex);
+            throw ex;
+        }
+        delivery.end(null);
+        return result;
+    }
 
-        private static UnprotectedListenerException unprotected(MethodInvocation invocation, String why) {
-            return new UnprotectedListenerException(
-                    ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
-                                    + " annotation and call that one; register listeners with @KafkaListener.")
-                            .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
+    private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
+        Object target = invocation.getThis();
+        Class<?> targetClass = (target != null) ? target.getClass() : null;
+        ListenerDefinition definition = delivery.methods().definitionOf(invocation.getMethod(), targetClass);
+        if (definition == null) {
+            throw unprotected(invocation, "it was called for a message of another listener");
         }
+        return definition;
+    }
+
+    private static UnprotectedListenerException unprotected(MethodInvocation invocation, String why) {
+        return new UnprotectedListenerException(
+                ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
+                                + " annotation and call that one; register listeners with @KafkaListener.")
+                        .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
     }
 }

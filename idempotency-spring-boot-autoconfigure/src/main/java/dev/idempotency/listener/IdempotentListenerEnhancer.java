@@ -2,7 +2,6 @@ package dev.idempotency.listener;
 
 import java.lang.reflect.AnnotatedElement;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
     private static final String POST_PROCESSOR = "containerPostProcessor";
 
     private final ObjectProvider<ListenerContainerConfigurer> configurer;
-    private final List<AnnotatedElement> elements = new CopyOnWriteArrayList<>();
+    private final CopyOnWriteArrayList<AnnotatedElement> elements = new CopyOnWriteArrayList<>();
     private String beanName = "";
 
     public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> configurer) {
@@ -39,21 +38,18 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
 
     @Override
     public Map<String, Object> apply(Map<String, Object> attributes, AnnotatedElement element) {
-        int index = indexOf(element);
+        this.elements.addIfAbsent(element);
         Map<String, Object> enhanced = new HashMap<>(attributes);
         String users = (String) attributes.get(POST_PROCESSOR);
         enhanced.put(
                 POST_PROCESSOR,
                 "#{@'%s'.postProcessor(%s, %d, %s)}"
-                        .formatted(this.beanName, attributes.get("beanRef"), index, reference(users)));
+                        .formatted(
+                                this.beanName,
+                                attributes.get("beanRef"),
+                                this.elements.indexOf(element),
+                                reference(users)));
         return enhanced;
-    }
-
-    private synchronized int indexOf(AnnotatedElement element) {
-        if (!this.elements.contains(element)) {
-            this.elements.add(element);
-        }
-        return this.elements.indexOf(element);
     }
 
     /** The user's own post-processor as part of an expression: a bean's name, or an expression already. */
