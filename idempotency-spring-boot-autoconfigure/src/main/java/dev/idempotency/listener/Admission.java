@@ -32,6 +32,16 @@ record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
         return this.admitted.stream().<@Nullable MessageId>map(Candidate::id).toList();
     }
 
+    /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
+    @Nullable
+    MessageId claimed() {
+        return this.admitted.stream()
+                .map(Candidate::id)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
     /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
     static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
         Set<MessageId> ids = new HashSet<>(candidates.size() * 2);

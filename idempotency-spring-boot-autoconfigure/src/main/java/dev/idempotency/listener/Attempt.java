@@ -2,10 +2,13 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.TransactionLostException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -23,7 +26,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
     private @Nullable Admission admission;
-    private @Nullable ClaimGuard guard;
+    private @Nullable BooleanSupplier held;
     private boolean committed;
 
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
@@ -57,9 +60,8 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             awaitCommit();
             return this.definition.method().resultWhenSkipped();
         }
-        List<@Nullable MessageId> ids = answer.ids();
-        this.guard = ClaimGuard.of(this.definition.store(), this.definition.consumer(), ids);
-        IdempotencyContext.Scope context = IdempotencyContext.open(ids);
+        this.held = watchTransaction(answer.claimed());
+        IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
         } finally {
@@ -79,6 +81,12 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
+    }
+
+    /** Asks the store, whenever it is asked, whether the database still holds the current transaction. */
+    private BooleanSupplier watchTransaction(@Nullable MessageId claimed) {
+        ProcessedMessageStore store = this.definition.store();
+        return (claimed != null) ? () -> store.holds(claimed) : store.watchTransaction(this.definition.consumer());
     }
 
     private @Nullable Object callListenerAndKeep(List<Candidate> admitted) throws Throwable {
@@ -108,10 +116,26 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         }
     }
 
+    /**
+     * Looks whether the database still holds the transaction: it may have undone it, all or nothing, and will not say so
+     * when it is asked to commit.
+     *
+     * @throws TransactionLostException if it has
+     */
     @Override
     public void beforeCommit(boolean readOnly) {
-        if (this.guard != null) {
-            this.guard.requireHeld();
+        if (this.held != null && this.admission != null && !this.held.getAsBoolean()) {
+            MessageId claimed = this.admission.claimed();
+            throw new TransactionLostException(
+                    ("The database has given up the transaction of %s of consumer '%s': one of the listener's"
+                                    + " statements failed, and the error was caught. Nothing was committed, and the"
+                                    + " message comes again. Let the error reach the listener's caller, or keep the"
+                                    + " statement in a transaction of its own: in a method of another bean with"
+                                    + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints (a"
+                                    + " JdbcTransactionManager has, a JpaTransactionManager has not).")
+                            .formatted(
+                                    (claimed != null) ? "message '" + claimed.value() + "'" : "a message without an id",
+                                    this.definition.consumer()));
         }
     }
 

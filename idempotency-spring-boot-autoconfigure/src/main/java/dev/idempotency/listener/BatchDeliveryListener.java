@@ -153,11 +153,6 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         public void acknowledge(int index) {}
 
         @Override
-        public void nack(Duration sleep) {
-            this.nacked = true;
-        }
-
-        @Override
         public void nack(int index, Duration sleep) {
             this.nacked = true;
         }
