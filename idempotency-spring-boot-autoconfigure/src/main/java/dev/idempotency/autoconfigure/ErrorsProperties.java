@@ -1,7 +1,6 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.BackOffSettings;
-import dev.idempotency.failure.FailureSettings;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -25,13 +24,13 @@ public record ErrorsProperties(
         @DefaultValue DeadLetter deadLetter,
         @DefaultValue Outage outage) {
 
-    FailureSettings settings() {
-        return new FailureSettings(
-                new BackOffSettings(this.initialInterval, this.multiplier, this.maxInterval),
-                this.maxAttempts,
-                new BackOffSettings(this.outage.initialInterval(), this.multiplier, this.outage.maxInterval()),
-                this.deadLetter.enabled(),
-                this.deadLetter.suffix());
+    BackOffSettings retries() {
+        return new BackOffSettings(this.initialInterval, this.multiplier, this.maxInterval, this.maxAttempts);
+    }
+
+    BackOffSettings outages() {
+        return new BackOffSettings(
+                this.outage.initialInterval(), this.multiplier, this.outage.maxInterval(), this.maxAttempts);
     }
 
     /**
@@ -42,7 +41,15 @@ public record ErrorsProperties(
      */
     public record DeadLetter(
             @DefaultValue("true") boolean enabled,
-            @DefaultValue("-dlt") String suffix) {}
+            @DefaultValue("-dlt") String suffix) {
+
+        public DeadLetter {
+            if (suffix.isBlank()) {
+                throw new IllegalArgumentException(
+                        "The suffix of dead-letter topics must not be blank: dead letters would go to the topic they come from");
+            }
+        }
+    }
 
     /**
      * How the database is waited for, whoever's error handler a container has.

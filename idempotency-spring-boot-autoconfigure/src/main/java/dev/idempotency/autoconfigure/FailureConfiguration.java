@@ -34,7 +34,7 @@ final class FailureConfiguration {
             ListableBeanFactory beanFactory,
             ProcessedMessageStore store) {
         return new OutageRegistry(
-                nameOf(classifier, beanFactory), classifier, properties.settings(), store::takesWrites);
+                nameOf(classifier, beanFactory), classifier, properties.outages(), store::takesWrites);
     }
 
     private static String nameOf(FailureClassifier classifier, ListableBeanFactory beanFactory) {
@@ -58,7 +58,8 @@ final class FailureConfiguration {
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             Environment environment) {
         return new ErrorHandlerInstaller(
-                properties.settings(),
+                properties.retries(),
+                properties.deadLetter().enabled() ? properties.deadLetter().suffix() : null,
                 outages,
                 deserializers,
                 producerFactory::getIfUnique,

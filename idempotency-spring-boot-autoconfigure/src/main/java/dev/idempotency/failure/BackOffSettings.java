@@ -10,8 +10,9 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * @param initialInterval the first pause
  * @param multiplier how much longer the next one is
  * @param maxInterval the longest
+ * @param maxAttempts how many attempts there are in a row before something else is done
  */
-public record BackOffSettings(Duration initialInterval, double multiplier, Duration maxInterval) {
+public record BackOffSettings(Duration initialInterval, double multiplier, Duration maxInterval, int maxAttempts) {
 
     private static final int JITTER_DIVISOR = 4;
 
@@ -27,6 +28,9 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
             throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
                     .formatted(maxInterval, initialInterval));
         }
+        if (maxAttempts < 1) {
+            throw new IllegalArgumentException("The number of attempts must be 1 or more, but is " + maxAttempts);
+        }
     }
 
     /** The pause after so many attempts have failed in a row. */
@@ -38,12 +42,12 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
         return Duration.ofMillis(Math.min(pause, this.maxInterval.toMillis()));
     }
 
-    /** The same for Spring Kafka, ending after so many attempts. */
-    ExponentialBackOff toBackOff(int attempts) {
+    /** The same for Spring Kafka, which ends after the attempts. */
+    ExponentialBackOff toBackOff() {
         ExponentialBackOff backOff = new ExponentialBackOff(this.initialInterval.toMillis(), this.multiplier);
         backOff.setMaxInterval(this.maxInterval.toMillis());
         backOff.setJitter(this.initialInterval.toMillis() / JITTER_DIVISOR);
-        backOff.setMaxAttempts(attempts - 1L);
+        backOff.setMaxAttempts(this.maxAttempts - 1L);
         return backOff;
     }
 }

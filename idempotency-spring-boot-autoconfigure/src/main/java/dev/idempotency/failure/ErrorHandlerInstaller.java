@@ -29,7 +29,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private static final Logger logger = LoggerFactory.getLogger(ErrorHandlerInstaller.class);
 
-    private final FailureSettings settings;
+    private final BackOffSettings retries;
+    private final @Nullable String deadLetterSuffix;
     private final OutageRegistry outages;
     private final DeserializerInstrumentation receivedBytes;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
@@ -40,13 +41,22 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private @Nullable DeadLetterProducer producer;
     private volatile boolean running;
 
+    /**
+     * Installs nothing yet.
+     *
+     * @param retries how the provided error handler retries
+     * @param deadLetterSuffix what is appended to a topic's name to get that of its dead-letter topic, or {@code null} if
+     *     there are no dead letters
+     */
     public ErrorHandlerInstaller(
-            FailureSettings settings,
+            BackOffSettings retries,
+            @Nullable String deadLetterSuffix,
             OutageRegistry outages,
             DeserializerInstrumentation receivedBytes,
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
             @Nullable String applicationName) {
-        this.settings = settings;
+        this.retries = retries;
+        this.deadLetterSuffix = deadLetterSuffix;
         this.outages = outages;
         this.receivedBytes = receivedBytes;
         this.producerFactory = producerFactory;
@@ -60,10 +70,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
         boolean transactional = container.getContainerProperties().getKafkaAwareTransactionManager() != null;
         boolean provided = container.getCommonErrorHandler() == null && !transactional;
-        instrumentDeserializers(container, consumer, provided && this.settings.deadLetterEnabled());
+        instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
             container.setCommonErrorHandler(
-                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.settings, this.pauses));
+                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
@@ -118,10 +128,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private ConsumerAwareRecordRecoverer recoverer(
             AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
-        if (this.settings.deadLetterEnabled()) {
+        if (this.deadLetterSuffix != null) {
             return new DeadLetterPublisher(
                     consumer,
-                    this.settings.deadLetterSuffix(),
+                    this.deadLetterSuffix,
                     producer(container, consumer),
                     this.receivedBytes.records(),
                     observer);

@@ -33,7 +33,6 @@ final class Outage {
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
-    private final int patience;
     private final SuspectRecords suspects;
     private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
@@ -55,13 +54,11 @@ final class Outage {
             String consumer,
             FailureClassifier classifier,
             BackOffSettings pauses,
-            int patience,
             BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
-        this.suspects = new SuspectRecords(consumer, patience, storeTakesWrites);
+        this.suspects = new SuspectRecords(consumer, pauses.maxAttempts(), storeTakesWrites);
         this.classifier = classifier;
         this.pauses = pauses;
-        this.patience = patience;
     }
 
     void setObserver(ConsumerObserver observer) {
@@ -97,7 +94,7 @@ final class Outage {
         Waiting last = this.waiting.get(Thread.currentThread());
         int attempts = (last != null) ? last.attempts() + 1 : 1;
         this.waiting.put(Thread.currentThread(), new Waiting(attempts, where, false));
-        if (this.declared == null && (kind == FailureKind.OUTAGE || attempts >= this.patience)) {
+        if (this.declared == null && (kind == FailureKind.OUTAGE || attempts >= this.pauses.maxAttempts())) {
             begin(failure, where);
         }
         return this.pauses.pauseAfter(attempts);

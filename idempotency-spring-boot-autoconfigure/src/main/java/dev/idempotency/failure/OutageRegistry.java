@@ -11,7 +11,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 public final class OutageRegistry {
 
     private final FailureClassifier classifier;
-    private final FailureSettings settings;
+    private final BackOffSettings pauses;
     private final BooleanSupplier storeTakesWrites;
     private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
 
@@ -19,15 +19,16 @@ public final class OutageRegistry {
      * Knows of no consumer that waits.
      *
      * @param classifierName the name of the classifier's bean
+     * @param pauses those between attempts while the database is away; as many as it has attempts of contention are an outage
      * @param storeTakesWrites asked, where a message fails again and again, whether the database is there all the same
      */
     public OutageRegistry(
             String classifierName,
             FailureClassifier classifier,
-            FailureSettings settings,
+            BackOffSettings pauses,
             BooleanSupplier storeTakesWrites) {
         this.classifier = new DelegatingFailureClassifier(classifierName, classifier);
-        this.settings = settings;
+        this.pauses = pauses;
         this.storeTakesWrites = storeTakesWrites;
     }
 
@@ -66,8 +67,7 @@ public final class OutageRegistry {
                 name -> new Outage(
                         name,
                         this.classifier,
-                        this.settings.outages(),
-                        this.settings.maxAttempts(),
+                        this.pauses,
                         this::storeTakesWrites));
     }
 

@@ -29,19 +29,19 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     /** The pause that handling a failure on this thread has asked for, where Spring Kafka would sleep. */
     private final ThreadLocal<@Nullable Duration> requested;
 
-    RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, FailureSettings settings, ConsumerPauses pauses) {
-        this(recoverer, settings, pauses, new ThreadLocal<>());
+    RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
+        this(recoverer, retries, pauses, new ThreadLocal<>());
     }
 
     @SuppressWarnings("this-escape") // The setters are Spring Kafka's and know nothing of this class.
     private RetryingErrorHandler(
             ConsumerAwareRecordRecoverer recoverer,
-            FailureSettings settings,
+            BackOffSettings retries,
             ConsumerPauses pauses,
             ThreadLocal<@Nullable Duration> requested) {
         super(
-                pausingIfItFails(recoverer, requested, settings.retries().maxInterval()),
-                settings.retries().toBackOff(settings.maxAttempts()),
+                pausingIfItFails(recoverer, requested, retries.maxInterval()),
+                retries.toBackOff(),
                 requestingPauses(requested));
         this.pauses = pauses;
         this.requested = requested;
