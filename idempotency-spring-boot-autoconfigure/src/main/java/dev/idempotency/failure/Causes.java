@@ -1,7 +1,11 @@
 package dev.idempotency.failure;
 
+import java.sql.SQLException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -36,26 +40,53 @@ public final class Causes implements Iterable<Throwable> {
     }
 
     static Causes of(@Nullable Throwable failure, int depth) {
+        return follow(failure, depth, false);
+    }
+
+    /** The failure with all that it was caused by, each once: also what was suppressed, and what a database told besides. */
+    static Causes withSuppressed(Throwable failure) {
+        return follow(failure, LONGEST, true);
+    }
+
+    private static Causes follow(@Nullable Throwable failure, int depth, boolean suppressed) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         List<Throwable> readable = new ArrayList<>();
-        Throwable next = failure;
-        while (next != null) {
-            if (readable.size() == depth || !seen.add(next)) {
-                return new Causes(readable, false);
+        boolean complete = true;
+        Deque<Throwable> open = new ArrayDeque<>();
+        addIfPresent(open, failure);
+        while (!open.isEmpty() && readable.size() < depth) {
+            Throwable next = open.remove();
+            if (!seen.add(next)) {
+                complete = false;
+                continue;
             }
             readable.add(next);
             try {
-                next = next.getCause();
+                addIfPresent(open, next.getCause());
             } catch (RuntimeException | StackOverflowError ex) {
-                return new Causes(readable, false);
+                complete = false;
+            }
+            if (suppressed) {
+                open.addAll(Arrays.asList(next.getSuppressed()));
+                addIfPresent(open, (next instanceof SQLException sql) ? sql.getNextException() : null);
             }
         }
-        return new Causes(readable, true);
+        return new Causes(readable, complete && open.isEmpty());
+    }
+
+    private static void addIfPresent(Deque<Throwable> open, @Nullable Throwable throwable) {
+        if (throwable != null) {
+            open.add(throwable);
+        }
     }
 
     @Override
     public Iterator<Throwable> iterator() {
         return this.readable.iterator();
+    }
+
+    boolean contains(Class<? extends Throwable> type) {
+        return find(type) != null;
     }
 
     /** The first of a type, or {@code null}. */

@@ -3,14 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.StoreFailedException;
 import java.sql.SQLException;
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.Deque;
-import java.util.IdentityHashMap;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.RecoverableDataAccessException;
@@ -29,13 +22,20 @@ import org.springframework.transaction.TransactionUsageException;
  */
 public final class DatabaseFailureClassifier implements FailureClassifier {
 
-    private static final int MAX_CAUSES = 1000;
+    /** Why Spring may say that a transaction could not be created, though no database was asked. */
+    private static final List<Class<? extends RuntimeException>> ERRORS_IN_PROGRAM = List.of(
+            TransactionUsageException.class,
+            NestedTransactionNotSupportedException.class,
+            IllegalStateException.class,
+            IllegalArgumentException.class,
+            UnsupportedOperationException.class,
+            ClassCastException.class,
+            NullPointerException.class);
 
     @Override
     public FailureKind classify(Throwable failure) {
-        boolean own = false;
         FailureKind worst = FailureKind.MESSAGE;
-        for (Throwable next : collectAll(failure)) {
+        for (Throwable next : Causes.withSuppressed(failure)) {
             FailureKind kind = kindOf(next);
             if (kind == FailureKind.OUTAGE) {
                 return kind;
@@ -43,14 +43,13 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
             if (kind == FailureKind.CONTENTION) {
                 worst = kind;
             }
-            own |= next instanceof StoreFailedException;
         }
-        return (own && worst == FailureKind.MESSAGE) ? FailureKind.OUTAGE : worst;
+        return (worst == FailureKind.MESSAGE && isOfStore(failure)) ? FailureKind.OUTAGE : worst;
     }
 
     /** Whether a statement of the library's own has failed. */
     static boolean isOfStore(Throwable failure) {
-        return collectAll(failure).stream().anyMatch(StoreFailedException.class::isInstance);
+        return Causes.withSuppressed(failure).contains(StoreFailedException.class);
     }
 
     /**
@@ -59,47 +58,13 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
      */
     static boolean canBeOfOneMessage(Throwable failure) {
         boolean found = false;
-        for (Throwable next : collectAll(failure)) {
+        for (Throwable next : Causes.withSuppressed(failure)) {
             if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isOfServer(sql))) {
                 return false;
             }
             found |= next instanceof SQLException sql && SqlStates.kindOf(sql) == FailureKind.OUTAGE;
         }
         return found;
-    }
-
-    /** The failure and all that it was caused by, each once: some cause each other, and some chains have no end. */
-    private static Collection<Throwable> collectAll(Throwable failure) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        Deque<Throwable> all = new ArrayDeque<>();
-        Deque<Throwable> open = new ArrayDeque<>();
-        open.add(failure);
-        while (!open.isEmpty() && all.size() < MAX_CAUSES) {
-            Throwable next = open.remove();
-            if (seen.add(next)) {
-                all.add(next);
-                addIfPresent(open, causeOf(next));
-                open.addAll(Arrays.asList(next.getSuppressed()));
-                if (next instanceof SQLException sql) {
-                    addIfPresent(open, sql.getNextException());
-                }
-            }
-        }
-        return all;
-    }
-
-    private static @Nullable Throwable causeOf(Throwable failure) {
-        try {
-            return failure.getCause();
-        } catch (RuntimeException | StackOverflowError ex) {
-            return null;
-        }
-    }
-
-    private static void addIfPresent(Deque<Throwable> open, @Nullable Throwable throwable) {
-        if (throwable != null) {
-            open.add(throwable);
-        }
     }
 
     private static FailureKind kindOf(Throwable throwable) {
@@ -130,20 +95,17 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     private static boolean isErrorInProgram(Throwable throwable) {
-        Collection<Throwable> all = collectAll(throwable);
-        return all.stream().noneMatch(SQLException.class::isInstance)
-                && all.stream()
-                        .anyMatch(cause -> cause instanceof TransactionUsageException
-                                || cause instanceof NestedTransactionNotSupportedException
-                                || cause instanceof IllegalStateException
-                                || cause instanceof IllegalArgumentException
-                                || cause instanceof UnsupportedOperationException
-                                || cause instanceof ClassCastException
-                                || cause instanceof NullPointerException);
+        Causes causes = Causes.withSuppressed(throwable);
+        return !causes.contains(SQLException.class)
+                && ERRORS_IN_PROGRAM.stream().anyMatch(causes::contains);
     }
 
     private static boolean hasSqlState(Throwable throwable) {
-        return collectAll(throwable).stream()
-                .anyMatch(cause -> cause instanceof SQLException sql && sql.getSQLState() != null);
+        for (Throwable cause : Causes.withSuppressed(throwable)) {
+            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+                return true;
+            }
+        }
+        return false;
     }
 }

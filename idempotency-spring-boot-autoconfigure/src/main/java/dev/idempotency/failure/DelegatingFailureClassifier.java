@@ -59,26 +59,26 @@ final class DelegatingFailureClassifier implements FailureClassifier {
         return (noKeysYet != null) ? noKeysYet : near.find(TopicUnknownException.class);
     }
 
+    /** What the application's classifier says, or {@code null} if it fails. */
     private @Nullable FailureKind ask(Throwable failure) {
+        Throwable thrown = null;
         try {
             FailureKind kind = this.delegate.classify(failure);
-            if (kind == null) {
-                logger.error(
-                        "FailureClassifier '{}' ({}) returned null for a {}: the failure is judged as without it. Let it return a FailureKind.",
-                        this.name,
-                        this.delegate.getClass().getName(),
-                        failure.getClass().getName());
+            if (kind != null) {
+                return kind;
             }
-            return kind;
         } catch (RuntimeException | Error ex) {
             FatalErrors.rethrow(ex);
-            logger.error(
-                    "FailureClassifier '{}' ({}) failed at a {}: the failure is judged as without it. Mend the classifier.",
-                    this.name,
-                    this.delegate.getClass().getName(),
-                    failure.getClass().getName(),
-                    ex);
-            return null;
+            thrown = ex;
         }
+        logger.error(
+                "FailureClassifier '{}' ({}) {} a {}: the failure is judged as without it. Mend the classifier: it has to"
+                        + " return a FailureKind.",
+                this.name,
+                this.delegate.getClass().getName(),
+                (thrown != null) ? "failed at" : "returned null for",
+                failure.getClass().getName(),
+                thrown);
+        return null;
     }
 }

@@ -1,12 +1,9 @@
 package dev.idempotency.failure;
 
-import static java.util.Map.entry;
-
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +25,26 @@ final class SqlStates {
     /** Serialization failure, deadlock, lock not available. */
     private static final Set<String> CONTENTION_STATES = Set.of("40001", "40P01", "55P03");
 
+    /** States that a database has for many things. */
+    private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000", "70100");
+
+    /**
+     * MySQL and MariaDB, in this order: the disk or a table is full, memory or locks are used up (1021 to 1637); too many
+     * connections, or a user's limit (1129 to 1226); read-only, by option, by mode or by engine (1290 to 1874); the
+     * connection was killed, or closed for being idle.
+     */
+    private static final Set<Integer> OUTAGE_CODES =
+            Set.of(1021, 1026, 1030, 1037, 1041, 1114, 1206, 1637, 1129, 1203, 1226, 1290, 1836, 1874, 1927, 4031);
+
+    /** Input and output, read-only. */
+    private static final Set<Integer> OUTAGE_CODES_OF_H2 = Set.of(90028, 90031, 90097);
+
+    /**
+     * MySQL and MariaDB: changed since it was read, lock wait timeout, lock wait aborted, nowait. H2: lock timeout,
+     * concurrent update.
+     */
+    private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
+
     /** No connection is to be had: not established, rejected, server starting, too many of them. */
     private static final Set<String> REFUSED_STATES = Set.of("08001", "08004", "57P03", "53300");
 
@@ -35,62 +52,20 @@ final class SqlStates {
     private static final Set<String> STATES_OF_SERVER =
             Set.of("57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
 
-    /** States that a database has for many things. */
-    private static final Set<String> UNSPECIFIC_STATES = Set.of("HY000", "HY001", "HYT00", "42000", "70100");
-
-    private static final Set<Integer> REFUSED_CODES = Set.of(1040, 1129, 1203, 1226);
-
-    /** MySQL and MariaDB: the server goes down, its disk or a table is full, or its disk fails. */
-    private static final Set<Integer> CODES_OF_SERVER = Set.of(1021, 1026, 1030, 1053, 1114);
-
-    private static final Map<Integer, FailureKind> KINDS_BY_CODE = Map.ofEntries(
-            // MySQL and MariaDB: the disk or a table is full, memory or locks are used up
-            entry(1021, FailureKind.OUTAGE),
-            entry(1026, FailureKind.OUTAGE),
-            entry(1030, FailureKind.OUTAGE),
-            entry(1037, FailureKind.OUTAGE),
-            entry(1041, FailureKind.OUTAGE),
-            entry(1114, FailureKind.OUTAGE),
-            entry(1206, FailureKind.OUTAGE),
-            entry(1637, FailureKind.OUTAGE),
-            // MySQL and MariaDB: too many connections, or a user's limit
-            entry(1129, FailureKind.OUTAGE),
-            entry(1203, FailureKind.OUTAGE),
-            entry(1226, FailureKind.OUTAGE),
-            // MySQL and MariaDB: read-only, by option, by mode or by engine
-            entry(1290, FailureKind.OUTAGE),
-            entry(1836, FailureKind.OUTAGE),
-            entry(1874, FailureKind.OUTAGE),
-            // MySQL and MariaDB: the connection was killed, or closed for being idle
-            entry(1927, FailureKind.OUTAGE),
-            entry(4031, FailureKind.OUTAGE),
-            // MySQL and MariaDB: changed since it was read, lock wait timeout, lock wait aborted, nowait
-            entry(1020, FailureKind.CONTENTION),
-            entry(1205, FailureKind.CONTENTION),
-            entry(1689, FailureKind.CONTENTION),
-            entry(3572, FailureKind.CONTENTION),
-            // H2: input and output, read-only, lock timeout, concurrent update
-            entry(90028, FailureKind.OUTAGE),
-            entry(90031, FailureKind.OUTAGE),
-            entry(90097, FailureKind.OUTAGE),
-            entry(50200, FailureKind.CONTENTION),
-            entry(90131, FailureKind.CONTENTION));
+    /** MySQL and MariaDB: no connection is to be had; the server goes down, its disk or a table is full or fails. */
+    private static final Set<Integer> CODES_OF_SERVER = Set.of(1040, 1129, 1203, 1226, 1021, 1026, 1030, 1053, 1114);
 
     private SqlStates() {}
 
     static FailureKind kindOf(SQLException exception) {
         String state = exception.getSQLState();
-        if (!isSpecific(state)) {
-            FailureKind kind = KINDS_BY_CODE.get(exception.getErrorCode());
-            return (kind != null) ? kind : kindByClass(exception, state);
+        if (!isSpecific(state) || isCodeOfH2(exception, state)) {
+            return kindByCode(exception, state);
         }
         if (OUTAGE_STATES.contains(state) || OUTAGE_CLASSES.contains(state.substring(0, 2))) {
             return FailureKind.OUTAGE;
         }
-        if (CONTENTION_STATES.contains(state)) {
-            return FailureKind.CONTENTION;
-        }
-        return isCodeOfH2(exception, state) ? kindOfH2(exception) : FailureKind.MESSAGE;
+        return CONTENTION_STATES.contains(state) ? FailureKind.CONTENTION : FailureKind.MESSAGE;
     }
 
     private static boolean isSpecific(@Nullable String state) {
@@ -102,9 +77,12 @@ final class SqlStates {
         return state.startsWith("90") && state.equals(Integer.toString(exception.getErrorCode()));
     }
 
-    private static FailureKind kindOfH2(SQLException exception) {
-        FailureKind kind = KINDS_BY_CODE.get(exception.getErrorCode());
-        return (kind != null) ? kind : kindByClass(exception, null);
+    private static FailureKind kindByCode(SQLException exception, @Nullable String state) {
+        int code = exception.getErrorCode();
+        if (OUTAGE_CODES.contains(code) || OUTAGE_CODES_OF_H2.contains(code)) {
+            return FailureKind.OUTAGE;
+        }
+        return CONTENTION_CODES.contains(code) ? FailureKind.CONTENTION : kindByClass(exception, state);
     }
 
     private static FailureKind kindByClass(SQLException exception, @Nullable String state) {
@@ -120,9 +98,6 @@ final class SqlStates {
         int code = exception.getErrorCode();
         return (state == null)
                 ? kindByClass(exception, null) == FailureKind.OUTAGE
-                : REFUSED_STATES.contains(state)
-                        || STATES_OF_SERVER.contains(state)
-                        || REFUSED_CODES.contains(code)
-                        || CODES_OF_SERVER.contains(code);
+                : REFUSED_STATES.contains(state) || STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(code);
     }
 }
