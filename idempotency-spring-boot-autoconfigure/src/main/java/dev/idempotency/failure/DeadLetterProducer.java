@@ -46,15 +46,8 @@ final class DeadLetterProducer implements AutoCloseable {
         return new TopicPartition(topic, exists ? partition : ANY);
     }
 
-    byte @Nullable [] serializeKey(String topic, Headers headers, @Nullable Object key) {
-        return serialize(true, topic, headers, key);
-    }
-
-    byte @Nullable [] serializeValue(String topic, Headers headers, @Nullable Object value) {
-        return serialize(false, topic, headers, value);
-    }
-
-    private byte @Nullable [] serialize(boolean key, String topic, Headers headers, @Nullable Object data) {
+    /** The bytes of a key or of a value. */
+    byte @Nullable [] serialize(boolean key, String topic, Headers headers, @Nullable Object data) {
         if (data == null) {
             return null;
         }

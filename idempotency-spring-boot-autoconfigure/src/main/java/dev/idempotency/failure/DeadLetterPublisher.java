@@ -4,7 +4,6 @@ import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.RawRecordProducer;
-import dev.idempotency.kafka.ReceivedRecord;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.observe.ConsumerObserver;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +17,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,9 +82,9 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     public void accept(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> kafkaConsumer, Exception exception) {
         RecordCoordinates coordinates = RecordCoordinates.of(record);
         String topic = record.topic() + this.suffix;
-        ReceivedRecord found = this.received.find(record);
+        ConsumerRecord<?, ?> found = this.received.find(record);
         try {
-            publish((found != null) ? asReceived(record, found) : record, exception);
+            publish((found != null) ? withHeadersOf(record, found) : record, exception);
         } catch (RuntimeException ex) {
             throw new DeadLetterFailedException(
                     ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition stands still until it"
@@ -110,7 +108,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         try {
             super.accept(record, null, exception);
         } catch (RuntimeException ex) {
-            if (Causes.of(ex).find(RecordTooLargeException.class) == null) {
+            if (!Causes.of(ex).contains(RecordTooLargeException.class)) {
                 throw ex;
             }
             this.brief.set(true);
@@ -144,30 +142,19 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         }
     }
 
-    /** The record before deserializers, interceptors and the listener changed it; what could not be read is still told. */
-    private static ConsumerRecord<?, ?> asReceived(ConsumerRecord<?, ?> record, ReceivedRecord received) {
-        Headers headers = new RecordHeaders(received.headers());
+    /** What was received, and the headers that tell what could not be read and from which topic it is. */
+    private static ConsumerRecord<?, ?> withHeadersOf(ConsumerRecord<?, ?> record, ConsumerRecord<?, ?> received) {
+        List<Header> before = List.of(received.headers().toArray());
         for (Header header : record.headers()) {
-            if (OF_DESERIALIZERS.contains(header.key()) && !received.headers().contains(header)) {
-                headers.add(header);
+            if (OF_DESERIALIZERS.contains(header.key()) && !before.contains(header)) {
+                received.headers().add(header);
             }
         }
         Header coordinates = TopicCoordinates.headerOf(record);
         if (coordinates != null) {
-            headers.remove(TopicCoordinates.HEADER).add(coordinates);
+            received.headers().remove(TopicCoordinates.HEADER).add(coordinates);
         }
-        return new ConsumerRecord<>(
-                record.topic(),
-                record.partition(),
-                record.offset(),
-                record.timestamp(),
-                record.timestampType(),
-                record.serializedKeySize(),
-                record.serializedValueSize(),
-                received.key(),
-                received.value(),
-                headers,
-                record.leaderEpoch());
+        return received;
     }
 
     private static String abridged(String text) {
@@ -187,8 +174,8 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             byte @Nullable [] value) {
         String topic = destination.topic();
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
-        byte[] keyBytes = (key != null) ? key : this.producer.serializeKey(topic, headers, record.key());
-        byte[] valueBytes = (value != null) ? value : this.producer.serializeValue(topic, headers, record.value());
+        byte[] keyBytes = (key != null) ? key : this.producer.serialize(true, topic, headers, record.key());
+        byte[] valueBytes = (value != null) ? value : this.producer.serialize(false, topic, headers, record.value());
         if (this.brief.get() || size(keyBytes) + size(valueBytes) + size(headers) > LARGE) {
             abridge(headers);
         }

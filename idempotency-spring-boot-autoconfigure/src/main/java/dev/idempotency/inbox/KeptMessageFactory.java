@@ -2,13 +2,12 @@ package dev.idempotency.inbox;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
-import dev.idempotency.kafka.ReceivedRecord;
 import dev.idempotency.kafka.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
@@ -35,10 +34,11 @@ final class KeptMessageFactory {
     }
 
     private KeptMessage keep(DeliveredMessage message) {
-        ReceivedRecord found = this.received.find(message.record());
-        List<Header> headers = (found != null)
-                ? withCoordinates(found.headers(), message.record())
-                : List.of(message.record().headers().toArray());
+        ConsumerRecord<byte[], byte[]> found = this.received.find(message.record());
+        List<Header> headers = List.of(((found != null)
+                        ? withCoordinates(found.headers(), message.record())
+                        : message.record().headers())
+                .toArray());
         return new KeptMessage(
                 message.id(),
                 coordinates(message),
@@ -51,15 +51,9 @@ final class KeptMessageFactory {
     }
 
     /** By which a replay is the same message, though its topic may have been created anew by then. */
-    private static List<Header> withCoordinates(List<Header> received, ConsumerRecord<?, ?> record) {
+    private static Headers withCoordinates(Headers received, ConsumerRecord<?, ?> record) {
         Header coordinates = TopicCoordinates.headerOf(record);
-        if (coordinates == null) {
-            return received;
-        }
-        return Stream.concat(
-                        received.stream().filter(header -> !header.key().equals(TopicCoordinates.HEADER)),
-                        Stream.of(coordinates))
-                .toList();
+        return (coordinates != null) ? received.remove(TopicCoordinates.HEADER).add(coordinates) : received;
     }
 
     private @Nullable String omission(byte @Nullable [] received) {

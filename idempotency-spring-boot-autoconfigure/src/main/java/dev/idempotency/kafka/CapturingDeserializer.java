@@ -90,11 +90,7 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
 
     /** What was received, in a buffer that is safe from the deserializer. */
     private ByteBuffer remember(Headers headers, ByteBuffer data) {
-        if (this.received == null) {
-            return data;
-        }
-        return ByteBuffer.wrap(
-                this.key ? this.received.rememberKey(headers, data) : this.received.rememberValue(headers, data));
+        return (this.received != null) ? ByteBuffer.wrap(this.received.remember(headers, this.key, data)) : data;
     }
 
     private @Nullable Object read(

@@ -26,6 +26,13 @@ public final class ContainerFacts {
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
         Map<String, Object> settings =
                 new HashMap<>((factory != null) ? factory.getConfigurationProperties() : Map.of());
+        settings.putAll(ownConsumerSettings(container));
+        return settings;
+    }
+
+    /** Those of the listener alone, with the defaults of its properties. */
+    static Map<String, Object> ownConsumerSettings(AbstractMessageListenerContainer<?, ?> container) {
+        Map<String, Object> settings = new HashMap<>();
         Properties own = container.getContainerProperties().getKafkaConsumerProperties();
         own.stringPropertyNames().forEach(name -> settings.put(name, own.getProperty(name)));
         own.forEach((name, value) -> settings.put(String.valueOf(name), value));

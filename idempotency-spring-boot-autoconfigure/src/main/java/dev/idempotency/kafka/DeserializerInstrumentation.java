@@ -41,11 +41,13 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
+    /** Wraps the deserializers in properties of this container alone, which it is given: it may have had those of others. */
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory =
                 (DefaultKafkaConsumerFactory<?, ?>) SpringKafkaInternals.consumerFactoryOf(container);
         Assert.state(factory != null, "The container has no consumer factory");
-        Properties own = ownProperties(container);
+        Properties own = new Properties();
+        own.putAll(ContainerFacts.ownConsumerSettings(container));
         if (!replaceSupplied(factory, true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
@@ -54,6 +56,7 @@ public final class DeserializerInstrumentation {
             replaceNamed(
                     factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
         }
+        container.getContainerProperties().setKafkaConsumerProperties(own);
         return own;
     }
 
@@ -66,16 +69,6 @@ public final class DeserializerInstrumentation {
     public void deliverUnreadableIn(
             AbstractMessageListenerContainer<?, ?> container, Predicate<Throwable> messagesFault) {
         wrapDeserializers(container).put(CapturingDeserializer.MESSAGES_FAULT, messagesFault);
-    }
-
-    /** Properties of this container alone: it may have been given those of others. */
-    private static Properties ownProperties(AbstractMessageListenerContainer<?, ?> container) {
-        Properties given = container.getContainerProperties().getKafkaConsumerProperties();
-        Properties own = new Properties();
-        given.stringPropertyNames().forEach(name -> own.put(name, given.getProperty(name)));
-        own.putAll(given);
-        container.getContainerProperties().setKafkaConsumerProperties(own);
-        return own;
     }
 
     /** Whether the factory has been given deserializers, which are replaced then. */
@@ -94,13 +87,8 @@ public final class DeserializerInstrumentation {
 
     private static void replaceNamed(
             DefaultKafkaConsumerFactory<?, ?> factory, Properties own, String property, String delegate) {
-        Object deserializer = own.get(property);
-        if (deserializer == null) {
-            deserializer = own.getProperty(property);
-        }
-        if (deserializer == null) {
-            deserializer = factory.getConfigurationProperties().get(property);
-        }
+        Object deserializer =
+                own.getOrDefault(property, factory.getConfigurationProperties().get(property));
         if (deserializer != null && !CapturingDeserializer.class.getName().equals(deserializer)) {
             own.put(delegate, deserializer);
             own.put(property, CapturingDeserializer.class.getName());

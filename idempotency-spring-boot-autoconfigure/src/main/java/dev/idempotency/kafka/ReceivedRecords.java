@@ -12,6 +12,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,37 +24,62 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReceivedRecords {
 
-    private final Map<HeadersReference, ReceivedRecord> byHeaders = new ConcurrentHashMap<>();
+    /** What a record was made of; its headers, too, since deserializers remove some. */
+    private static final class Received {
+
+        private final List<Header> headers;
+        private byte @Nullable [] key;
+        private byte @Nullable [] value;
+
+        Received(List<Header> headers) {
+            this.headers = headers;
+        }
+    }
+
+    private final Map<HeadersReference, Received> byHeaders = new ConcurrentHashMap<>();
     private final ReferenceQueue<Headers> forgotten = new ReferenceQueue<>();
 
-    public byte[] rememberKey(Headers headers, ByteBuffer key) {
-        byte[] bytes = copy(key);
-        record(headers).key(bytes);
+    /** Remembers the key or the value of a record; returns it in an array that nobody else has. */
+    public byte[] remember(Headers headers, boolean key, ByteBuffer data) {
+        byte[] bytes = Utils.toArray(data);
+        Received received = received(headers);
+        if (key) {
+            received.key = bytes;
+        } else {
+            received.value = bytes;
+        }
         return bytes;
     }
 
-    public byte[] rememberValue(Headers headers, ByteBuffer value) {
-        byte[] bytes = copy(value);
-        record(headers).value(bytes);
-        return bytes;
-    }
-
-    /** What was received for a record, or {@code null} if that is not known. */
-    public @Nullable ReceivedRecord find(ConsumerRecord<?, ?> record) {
-        ReceivedRecord found = this.byHeaders.get(new HeadersReference(record.headers(), null));
+    /** A record as it came from the broker, before anything was made of it, or {@code null} if that is not known. */
+    public @Nullable ConsumerRecord<byte[], byte[]> find(ConsumerRecord<?, ?> record) {
+        Received found = this.byHeaders.get(new HeadersReference(record.headers(), null));
         if (found == null && record.key() == null && record.value() == null) {
             // Nothing was deserialized, so there was nobody to remember it.
-            return new ReceivedRecord(copy(record.headers()));
+            found = new Received(copy(record.headers()));
         }
-        return found;
+        return (found == null)
+                ? null
+                : new ConsumerRecord<>(
+                        record.topic(),
+                        record.partition(),
+                        record.offset(),
+                        record.timestamp(),
+                        record.timestampType(),
+                        record.serializedKeySize(),
+                        record.serializedValueSize(),
+                        found.key,
+                        found.value,
+                        new RecordHeaders(found.headers),
+                        record.leaderEpoch());
     }
 
-    private ReceivedRecord record(Headers headers) {
+    private Received received(Headers headers) {
         for (Reference<?> gone = this.forgotten.poll(); gone != null; gone = this.forgotten.poll()) {
             this.byHeaders.remove(gone);
         }
         return this.byHeaders.computeIfAbsent(
-                new HeadersReference(headers, this.forgotten), reference -> new ReceivedRecord(copy(headers)));
+                new HeadersReference(headers, this.forgotten), reference -> new Received(copy(headers)));
     }
 
     int size() {
@@ -67,12 +94,6 @@ public final class ReceivedRecords {
             copies.add(new RecordHeader(header.key(), (value != null) ? value.clone() : null));
         }
         return copies;
-    }
-
-    private static byte[] copy(ByteBuffer buffer) {
-        byte[] bytes = new byte[buffer.remaining()];
-        buffer.duplicate().get(bytes);
-        return bytes;
     }
 
     /** The same only for the same object, whatever is in it: headers change. */

@@ -172,8 +172,8 @@ abstract class AbstractInboxIT {
 
     private DeliveredMessage message(String id, byte[] payload, long offset) {
         Headers headers = new RecordHeaders().add("type", "a type".getBytes(StandardCharsets.UTF_8));
-        this.received.rememberKey(headers, ByteBuffer.wrap(new byte[] {1, 0, -1}));
-        this.received.rememberValue(headers, ByteBuffer.wrap(payload));
+        this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
+        this.received.remember(headers, false, ByteBuffer.wrap(payload));
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
                 "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
         return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, offset), record, 0);

@@ -33,11 +33,11 @@ class ReceivedRecordsTests {
     @Test
     void aRecordIsKnownByItsHeadersThoughTheyChangeAndOthersAreEqual() {
         Headers headers = new RecordHeaders().add("type", new byte[] {1});
-        this.received.rememberKey(headers, bytes(1, 2));
+        this.received.remember(headers, true, bytes(1, 2));
         headers.remove("type");
-        this.received.rememberValue(headers, bytes(3));
-        this.received.rememberValue(new RecordHeaders(), bytes(4));
-        ReceivedRecord found = this.received.find(record(headers, "k", "v"));
+        this.received.remember(headers, false, bytes(3));
+        this.received.remember(new RecordHeaders(), false, bytes(4));
+        ConsumerRecord<byte[], byte[]> found = this.received.find(record(headers, "k", "v"));
         assertThat(found).isNotNull();
         assertThat(found.key()).containsExactly(1, 2);
         assertThat(found.value()).containsExactly(3);
@@ -50,7 +50,7 @@ class ReceivedRecordsTests {
         ByteBuffer value = bytes(1, 2, 3);
         value.get();
         Headers headers = new RecordHeaders();
-        this.received.rememberValue(headers, value);
+        this.received.remember(headers, false, value);
         assertThat(value.position()).isOne();
         assertThat(this.received.find(record(headers, null, "v")).value()).containsExactly(2, 3);
     }
@@ -67,14 +67,14 @@ class ReceivedRecordsTests {
         List<Headers> held = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             Headers headers = new RecordHeaders();
-            this.received.rememberValue(headers, bytes(i));
+            this.received.remember(headers, false, bytes(i));
             if (i % 10 == 0) {
                 held.add(headers);
             }
         }
         Awaitility.await().untilAsserted(() -> {
             System.gc();
-            this.received.rememberValue(held.get(0), bytes(1));
+            this.received.remember(held.get(0), false, bytes(1));
             assertThat(this.received.size()).isEqualTo(10);
         });
         assertThat(held).allSatisfy(headers -> assertThat(this.received.find(record(headers, null, "v")))
