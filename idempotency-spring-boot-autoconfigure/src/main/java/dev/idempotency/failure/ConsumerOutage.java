@@ -24,9 +24,4 @@ public record ConsumerOutage(String consumer, Instant since, String cause, Await
         /** A message with a key, as none had one so far. */
         KEYS
     }
-
-    /** Whether it waits because no message had a key so far. */
-    public boolean forKeys() {
-        return this.awaited == Awaited.KEYS;
-    }
 }

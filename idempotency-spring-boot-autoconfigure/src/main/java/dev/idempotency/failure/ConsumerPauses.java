@@ -49,25 +49,16 @@ final class ConsumerPauses implements AutoCloseable {
         return thread;
     });
 
-    /**
-     * Pauses the consumer of a partition.
-     *
-     * @param whenLost called if the partition is no longer that consumer's when the pause is over
-     */
-    void pause(MessageListenerContainer container, TopicPartition partition, Duration duration, Runnable whenLost) {
+    /** Pauses the consumer of a partition, unless that is somebody else's by now, who will be given what failed here. */
+    void pause(MessageListenerContainer container, TopicPartition partition, Duration duration) {
         MessageListenerContainer consumer = container.getContainerFor(partition.topic(), partition.partition());
         if (consumer instanceof ConcurrentMessageListenerContainer) {
-            // Not assigned to any of its consumers: somebody else will be given what failed here.
-            whenLost.run();
             return;
         }
         Pause pause = begin(consumer, partition);
         schedule(
                 () -> {
                     if (end(pause)) {
-                        if (!isAssigned(consumer, partition)) {
-                            whenLost.run();
-                        }
                         ensureResumed(pause);
                     }
                 },
@@ -77,12 +68,13 @@ final class ConsumerPauses implements AutoCloseable {
     private synchronized Pause begin(MessageListenerContainer consumer, TopicPartition partition) {
         Pause earlier = this.pauses.get(consumer);
         Set<TopicPartition> partitions = new HashSet<>((earlier != null) ? earlier.partitions : Set.of());
-        Set<TopicPartition> wanted = new HashSet<>(assignedTo(consumer));
+        @Nullable Collection<TopicPartition> assigned = consumer.getAssignedPartitions();
+        Set<TopicPartition> wanted = new HashSet<>((assigned != null) ? assigned : Set.of());
         wanted.add(partition);
-        for (TopicPartition assigned : wanted) {
-            if (!consumer.isPartitionPauseRequested(assigned)) {
-                consumer.pausePartition(assigned);
-                partitions.add(assigned);
+        for (TopicPartition each : wanted) {
+            if (!consumer.isPartitionPauseRequested(each)) {
+                consumer.pausePartition(each);
+                partitions.add(each);
             }
         }
         Pause pause = new Pause(consumer, partitions);
@@ -123,15 +115,6 @@ final class ConsumerPauses implements AutoCloseable {
             // A container that outlives the application's shutdown has nothing to resume for.
             logger.debug("The application is shutting down: a consumer stays paused");
         }
-    }
-
-    private static boolean isAssigned(MessageListenerContainer consumer, TopicPartition partition) {
-        return consumer.isRunning() && assignedTo(consumer).contains(partition);
-    }
-
-    private static Collection<TopicPartition> assignedTo(MessageListenerContainer consumer) {
-        @Nullable Collection<TopicPartition> assigned = consumer.getAssignedPartitions();
-        return (assigned != null) ? assigned : Set.of();
     }
 
     @Override

@@ -4,9 +4,9 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,75 +40,66 @@ final class ContainerSuspension {
     }
 
     /**
-     * Pauses the consumer if a record must come again through no fault of its own. Otherwise the failure is the error
+     * Pauses the consumer if what failed must come again through no fault of its own. Otherwise the failure is the error
      * handler's to handle.
      *
-     * @param settled whether the record was processed all the same, and what failed is what comes afterwards
-     * @return whether the record must come again
+     * @param records the record that failed, or a batch, which comes again as a whole
+     * @return whether they must come again
      */
     boolean trySuspend(
-            Exception failure, ConsumerRecord<?, ?> record, boolean settled, MessageListenerContainer container) {
-        return trySuspend(failure, record, record, 1, settled, container);
-    }
-
-    /** The same of a batch, which comes again as a whole. */
-    boolean trySuspend(
-            Exception failure, ConsumerRecords<?, ?> batch, boolean settled, MessageListenerContainer container) {
-        ConsumerRecord<?, ?> failed = failedIn(batch, failure);
-        return trySuspend(failure, failed, first(batch), batch.count(), settled, container);
-    }
-
-    private boolean trySuspend(
-            Exception failure,
-            ConsumerRecord<?, ?> failed,
-            ConsumerRecord<?, ?> first,
-            int messages,
-            boolean settled,
-            MessageListenerContainer container) {
-        if (settled) {
-            pauseAfterCommit(failure, first, container);
-            return true;
+            Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
+        if (!DeliveryContext.takeSettled(records)) {
+            return trySuspendUnsettled(failure, records, container);
         }
-        FailureKind kind = judge(failure, failed);
+        logger.warn(
+                "{} has been processed, but what comes after its transaction failed, such as the commit of its offset."
+                        + " It comes again, and will be dropped as a duplicate.",
+                RecordCoordinates.of(records.get(0)),
+                failure);
+        pauseUnblamed(records.get(0), container);
+        return true;
+    }
+
+    /** The same of a batch that is being retried or taken apart because it has failed before. */
+    boolean trySuspendRetry(
+            Exception failure, List<? extends ConsumerRecord<?, ?>> batch, MessageListenerContainer container) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named != null) {
+            this.outage.suspects().inheritFailures(named, batch.get(0));
+        }
+        return trySuspendUnsettled(failure, batch, container);
+    }
+
+    /** The same of records that are known not to have been processed. */
+    boolean trySuspendUnsettled(
+            Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        FailureKind kind = this.outage.judge(failure, (named != null) ? named : records.get(0));
         if (kind == FailureKind.MESSAGE) {
+            // The database has answered.
+            recordSuccess();
             return false;
         }
-        suspend(kind, failure, first, messages, container);
+        suspend(kind, failure, records, container);
         return true;
     }
 
     /** Pauses the consumer for a failure that is nobody's here, whatever its kind. */
     void suspend(Exception failure, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        suspend(this.outage.classify(failure), failure, record, 1, container);
+        suspend(this.outage.classify(failure), failure, List.of(record), container);
     }
 
-    /** Pauses the consumer for a failure of this kind, by which it gets a batch again. */
-    void suspend(FailureKind kind, Exception failure, ConsumerRecords<?, ?> batch, MessageListenerContainer container) {
-        suspend(kind, failure, first(batch), batch.count(), container);
-    }
-
-    /** The kind of the failure of a batch that is being retried or taken apart because it has failed before. */
-    FailureKind judgeRetry(Exception failure, ConsumerRecords<?, ?> batch) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        if (named != null) {
-            this.outage.suspects().inheritFailures(named, first(batch));
-        }
-        return judge(failure, failedIn(batch, failure));
-    }
-
-    private FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
-        FailureKind kind = this.outage.judge(failure, record);
-        if (kind == FailureKind.MESSAGE) {
-            // The database has answered.
-            recordSuccess();
-        }
-        return kind;
-    }
-
-    /** The record of a batch that is named, or else its first. */
-    private static ConsumerRecord<?, ?> failedIn(ConsumerRecords<?, ?> batch, Exception failure) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        return (named != null) ? named : first(batch);
+    private void suspend(
+            FailureKind kind,
+            Exception failure,
+            List<? extends ConsumerRecord<?, ?>> records,
+            MessageListenerContainer container) {
+        ConsumerRecord<?, ?> first = records.get(0);
+        pause(first, container, () -> {
+            Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
+            this.observer.retried(records.size());
+            return pause;
+        });
     }
 
     /** The consumer thread no longer waits. */
@@ -116,60 +107,21 @@ final class ContainerSuspension {
         this.outage.recordSuccess();
     }
 
-    private void suspend(
-            FailureKind kind,
-            Exception failure,
-            ConsumerRecord<?, ?> first,
-            int messages,
-            MessageListenerContainer container) {
-        try {
-            Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
-            this.observer.retried(messages);
-            Thread thread = Thread.currentThread();
-            this.pauses.pause(container, Redelivery.partitionOf(first), pause, () -> this.outage.stopWaiting(thread));
-        } catch (RuntimeException ex) {
-            logger.error("A consumer could not be paused: it tries again at once", ex);
-        }
-    }
-
-    /** Pauses the consumer, which gets a message again that has done nothing wrong. */
-    private void pauseUnblamed(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
-        try {
-            RecordCoordinates coordinates = RecordCoordinates.of(first);
-            Unblamed last = this.unblamed.get();
-            int failures = (last != null && last.coordinates().equals(coordinates)) ? last.failures() + 1 : 1;
-            this.unblamed.set(new Unblamed(coordinates, failures));
-            this.pauses.pause(container, Redelivery.partitionOf(first), this.outage.pauseAfter(failures), () -> {});
-        } catch (RuntimeException ex) {
-            logger.error("A consumer could not be paused: it tries again at once", ex);
-        }
-    }
-
-    /** Pauses the consumer, which gets a message again whose transaction was committed: it will be a duplicate. */
-    private void pauseAfterCommit(Exception failure, ConsumerRecord<?, ?> first, MessageListenerContainer container) {
-        logger.warn(
-                "{} has been processed, but what comes after its transaction failed, such as the commit of its offset."
-                        + " It comes again, and will be dropped as a duplicate.",
-                RecordCoordinates.of(first),
-                failure);
-        pauseUnblamed(first, container);
-    }
-
     /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
     RuntimeException ensureRedelivery(
             Throwable thrown,
             Object handler,
-            List<ConsumerRecord<?, ?>> records,
+            List<? extends ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         FatalErrors.rethrow(thrown);
-        if (thrown instanceof RuntimeException expected
-                && (records.isEmpty() || Redelivery.isSoughtBack(records, consumer))) {
+        boolean soughtBack = Redelivery.isSoughtBack(records, consumer);
+        if (soughtBack && thrown instanceof RuntimeException expected) {
             return expected;
         }
         pauseAfterFailedHandler(thrown, handler, records.get(0), container);
         Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
-        return Redelivery.seekBackIfNeeded(failure, records, consumer, container);
+        return soughtBack ? Redelivery.comesAgain(failure) : Redelivery.seekBack(failure, records, consumer, container);
     }
 
     /** Pauses the consumer, which gets a record again that an error handler has failed at. */
@@ -184,7 +136,20 @@ final class ContainerSuspension {
         pauseUnblamed(record, container);
     }
 
-    private static ConsumerRecord<?, ?> first(ConsumerRecords<?, ?> batch) {
-        return batch.iterator().next();
+    /** Pauses the consumer, which gets a message again that has done nothing wrong. */
+    private void pauseUnblamed(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        Unblamed last = this.unblamed.get();
+        int failures = (last != null && last.coordinates().equals(coordinates)) ? last.failures() + 1 : 1;
+        this.unblamed.set(new Unblamed(coordinates, failures));
+        pause(record, container, () -> this.outage.pauseAfter(failures));
+    }
+
+    private void pause(ConsumerRecord<?, ?> record, MessageListenerContainer container, Supplier<Duration> duration) {
+        try {
+            this.pauses.pause(container, Redelivery.partitionOf(record), duration.get());
+        } catch (RuntimeException ex) {
+            logger.error("A consumer could not be paused: it tries again at once", ex);
+        }
     }
 }

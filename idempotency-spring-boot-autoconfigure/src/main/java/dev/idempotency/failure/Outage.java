@@ -50,11 +50,7 @@ final class Outage {
         }
     }
 
-    Outage(
-            String consumer,
-            FailureClassifier classifier,
-            BackOffSettings pauses,
-            BooleanSupplier storeTakesWrites) {
+    Outage(String consumer, FailureClassifier classifier, BackOffSettings pauses, BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
         this.suspects = new SuspectRecords(consumer, pauses.maxAttempts(), storeTakesWrites);
         this.classifier = classifier;
@@ -123,12 +119,8 @@ final class Outage {
 
     /** This thread has met with an answer of the database, or will not wait for one any longer. */
     void recordSuccess() {
-        stopWaiting(Thread.currentThread());
-    }
-
-    void stopWaiting(Thread thread) {
         if (!this.waiting.isEmpty()) {
-            removeWaiting(thread);
+            stopWaiting();
         }
     }
 
@@ -141,13 +133,13 @@ final class Outage {
         }
         try {
             if (!kafkaConsumer.assignment().contains(known.partition())) {
-                removeWaiting(thread);
+                stopWaiting();
                 return;
             }
             boolean passed = kafkaConsumer.position(known.partition(), POSITION_KNOWN_WITHIN)
                     > known.where().offset();
             if (passed && known.before()) {
-                removeWaiting(thread);
+                stopWaiting();
             } else if (!passed && !known.before()) {
                 this.waiting.replace(thread, known, new Waiting(known.attempts(), known.where(), true));
             }
@@ -156,8 +148,8 @@ final class Outage {
         }
     }
 
-    private synchronized void removeWaiting(Thread thread) {
-        this.waiting.remove(thread);
+    private synchronized void stopWaiting() {
+        this.waiting.remove(Thread.currentThread());
         ConsumerOutage outage = this.declared;
         if (outage != null && this.waiting.isEmpty()) {
             this.declared = null;

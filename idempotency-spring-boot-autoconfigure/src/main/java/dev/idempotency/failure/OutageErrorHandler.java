@@ -1,8 +1,10 @@
 package dev.idempotency.failure;
 
 import dev.idempotency.kafka.SpringKafkaInternals;
+import java.io.Serial;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -21,14 +23,26 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
-    private final RecordsInRetry inRetry = new RecordsInRetry();
-    private final OutageBatchHandler batches;
+    private final Redelivery redelivery = new Redelivery();
     private final PollFailureHandler pollFailures;
+
+    /** Leaves an error handler's loop of retries. It is no exception, as that loop catches those. */
+    private static final class OutageDuringRetry extends Error {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final transient Exception failure;
+
+        OutageDuringRetry(Exception failure) {
+            super(null, failure, false, false);
+            this.failure = failure;
+        }
+    }
 
     OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
         this.suspension = suspension;
-        this.batches = new OutageBatchHandler(delegate, suspension, this.inRetry);
         this.pollFailures = new PollFailureHandler(delegate, suspension);
     }
 
@@ -42,22 +56,17 @@ final class OutageErrorHandler implements CommonErrorHandler {
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        if (records.isEmpty()) {
-            this.delegate.handleRemaining(thrown, records, consumer, container);
-            return;
-        }
         ConsumerRecord<?, ?> first = records.get(0);
         Exception failure = Causes.makeFinite(thrown);
-        if (this.suspension.trySuspend(failure, first, SettledDelivery.take(first), container)) {
+        if (this.suspension.trySuspend(failure, List.of(first), container)) {
             throw Redelivery.seekBack(failure, records, consumer, container);
         }
         try {
             this.delegate.handleRemaining(failure, records, consumer, container);
-            this.inRetry.remove(first);
+            this.redelivery.forget(first);
         } catch (RuntimeException | Error ex) {
-            this.inRetry.add(first, consumer);
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
-            this.suspension.observer().retried(1);
+            recordRetry(first, consumer);
             throw kept;
         }
     }
@@ -69,30 +78,22 @@ final class OutageErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         Exception failure = Causes.makeFinite(thrown);
-        if (this.suspension.trySuspend(failure, record, SettledDelivery.take(record), container)) {
+        if (this.suspension.trySuspend(failure, List.of(record), container)) {
             return false;
         }
-        if (isHandledByDelegate(failure, record, consumer, container)) {
-            this.inRetry.remove(record);
-            return true;
-        }
-        this.inRetry.add(record, consumer);
-        this.suspension.observer().retried(1);
-        return false;
-    }
-
-    private boolean isHandledByDelegate(
-            Exception failure,
-            ConsumerRecord<?, ?> record,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
+        boolean handled = false;
         try {
-            return this.delegate.handleOne(failure, record, consumer, container);
+            handled = this.delegate.handleOne(failure, record, consumer, container);
         } catch (RuntimeException | Error ex) {
             FatalErrors.rethrow(ex);
             this.suspension.pauseAfterFailedHandler(ex, this.delegate, record, container);
-            return false;
         }
+        if (handled) {
+            this.redelivery.forget(record);
+        } else {
+            recordRetry(record, consumer);
+        }
+        return handled;
     }
 
     @Override
@@ -102,17 +103,91 @@ final class OutageErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        this.batches.handle(thrown, data, consumer, container, invokeListener);
+        List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
+        Exception failure = NamedFailure.forErrorHandler(thrown);
+        if (this.suspension.trySuspend(failure, records, container)) {
+            throw Redelivery.seekBack(failure, records, consumer, container);
+        }
+        try {
+            this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, records, container));
+            records.forEach(this.redelivery::forget);
+        } catch (OutageDuringRetry outage) {
+            throw Redelivery.seekBack(outage.failure, records, consumer, container);
+        } catch (RuntimeException | Error ex) {
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
+            recordRetries(kept, records.size(), named -> Redelivery.isSoughtBack(List.of(named), consumer), consumer);
+            throw kept;
+        }
     }
 
     @Override
+    @SuppressWarnings("unchecked") // What comes again is the container's own batch.
     public <K, V> ConsumerRecords<K, V> handleBatchAndReturnRemaining(
             Exception thrown,
             ConsumerRecords<?, ?> data,
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        return this.batches.handleAndReturnRemaining(thrown, data, consumer, container, invokeListener);
+        List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
+        Exception failure = NamedFailure.forErrorHandler(thrown);
+        if (this.suspension.trySuspend(failure, records, container)) {
+            return (ConsumerRecords<K, V>) data;
+        }
+        try {
+            ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
+                    failure, data, consumer, container, retry(invokeListener, records, container));
+            recordRetries(failure, remaining.count(), named -> contains(remaining, named), consumer);
+            return remaining;
+        } catch (OutageDuringRetry outage) {
+            return (ConsumerRecords<K, V>) data;
+        } catch (RuntimeException | Error ex) {
+            FatalErrors.rethrow(ex);
+            if (Redelivery.isSoughtBack(records, consumer)) {
+                throw ex;
+            }
+            this.suspension.pauseAfterFailedHandler(ex, this.delegate, records.get(0), container);
+            return (ConsumerRecords<K, V>) data;
+        }
+    }
+
+    private static boolean contains(ConsumerRecords<?, ?> records, ConsumerRecord<?, ?> record) {
+        return records.records(Redelivery.partitionOf(record)).stream()
+                .anyMatch(each -> each.offset() == record.offset());
+    }
+
+    /** Error handlers retry batches in a loop that counts every exception; one that is not the message's leaves it. */
+    private Runnable retry(
+            Runnable invokeListener, List<ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
+        return () -> {
+            this.suspension.observer().retried(records.size());
+            try {
+                invokeListener.run();
+            } catch (RuntimeException ex) {
+                Exception failure = NamedFailure.forErrorHandler(ex);
+                if (this.suspension.trySuspendRetry(failure, records, container)) {
+                    throw new OutageDuringRetry(failure);
+                }
+                throw (RuntimeException) failure;
+            }
+        };
+    }
+
+    /** Counts what comes again of a batch that failed: the record that is named, unless it was recovered, or else all. */
+    private void recordRetries(
+            Exception failure, int all, Predicate<ConsumerRecord<?, ?>> comesAgain, Consumer<?, ?> consumer) {
+        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        if (named == null) {
+            this.suspension.observer().retried(all);
+        } else if (comesAgain.test(named)) {
+            recordRetry(named, consumer);
+        } else {
+            this.redelivery.forget(named);
+        }
+    }
+
+    private void recordRetry(ConsumerRecord<?, ?> record, Consumer<?, ?> consumer) {
+        this.redelivery.expect(record, consumer);
+        this.suspension.observer().retried(1);
     }
 
     @Override
@@ -139,7 +214,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void clearThreadState() {
         this.suspension.recordSuccess();
-        if (this.inRetry.isEmpty()) {
+        if (!this.redelivery.isExpected()) {
             this.delegate.clearThreadState();
         }
     }

@@ -19,7 +19,7 @@ public final class OutageRegistry {
      * Knows of no consumer that waits.
      *
      * @param classifierName the name of the classifier's bean
-     * @param pauses those between attempts while the database is away; as many as it has attempts of contention are an outage
+     * @param pauses those while the database is away; contention is an outage after as many attempts
      * @param storeTakesWrites asked, where a message fails again and again, whether the database is there all the same
      */
     public OutageRegistry(
@@ -63,12 +63,7 @@ public final class OutageRegistry {
 
     Outage outageOf(String consumer) {
         return this.byConsumer.computeIfAbsent(
-                consumer,
-                name -> new Outage(
-                        name,
-                        this.classifier,
-                        this.pauses,
-                        this::storeTakesWrites));
+                consumer, name -> new Outage(name, this.classifier, this.pauses, this::storeTakesWrites));
     }
 
     private boolean storeTakesWrites() {

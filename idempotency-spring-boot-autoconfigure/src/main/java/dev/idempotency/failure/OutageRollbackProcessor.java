@@ -1,8 +1,7 @@
 package dev.idempotency.failure;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
+import java.util.Objects;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -16,7 +15,7 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
 
     private final AfterRollbackProcessor<K, V> delegate;
     private final ContainerSuspension suspension;
-    private final RecordsInRetry inRetry = new RecordsInRetry();
+    private final Redelivery redelivery = new Redelivery();
 
     OutageRollbackProcessor(AfterRollbackProcessor<K, V> delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
@@ -31,14 +30,13 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        Exception failure = Causes.makeFinite(exception);
-        if (!trySuspend(records, consumer, container, failure, SettledDelivery::take)) {
-            callDelegate(
-                    records,
-                    consumer,
-                    container,
-                    () -> this.delegate.process(records, consumer, container, failure, recoverable, eosMode));
-        }
+        process(
+                records,
+                records.subList(0, 1),
+                consumer,
+                Objects.requireNonNull(container),
+                exception,
+                failure -> this.delegate.process(records, consumer, container, failure, recoverable, eosMode));
     }
 
     @Override
@@ -50,70 +48,46 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
-        Exception failure = Causes.makeFinite(exception);
-        if (!trySuspend(recordList, consumer, container, failure, first -> SettledDelivery.take(records))) {
-            callDelegate(
-                    recordList,
-                    consumer,
-                    container,
-                    () -> this.delegate.processBatch(
-                            records, recordList, consumer, container, failure, recoverable, eosMode));
-        }
+        process(
+                recordList,
+                recordList,
+                consumer,
+                Objects.requireNonNull(container),
+                exception,
+                failure -> this.delegate.processBatch(
+                        records, recordList, consumer, container, failure, recoverable, eosMode));
     }
 
-    /** Makes the records come again after a pause if they must through no fault of theirs; returns whether. */
-    private boolean trySuspend(
+    /** Makes the records come again after a pause if they must through no fault of theirs; else the delegate decides. */
+    private void process(
             List<ConsumerRecord<K, V>> records,
+            List<ConsumerRecord<K, V>> failed,
             Consumer<K, V> consumer,
-            @Nullable MessageListenerContainer container,
-            Exception failure,
-            Predicate<ConsumerRecord<K, V>> isSettled) {
-        if (Redelivery.isRequestedBy(failure)) {
+            MessageListenerContainer container,
+            Exception thrown,
+            java.util.function.Consumer<Exception> processing) {
+        Exception failure = Causes.makeFinite(thrown);
+        if (Redelivery.isRequestedBy(failure) || this.suspension.trySuspend(failure, failed, container)) {
             Redelivery.seekToFirst(records, consumer);
-            return true;
+            return;
         }
-        if (records.isEmpty() || container == null) {
-            return false;
+        try {
+            processing.accept(failure);
+        } catch (RuntimeException | Error ex) {
+            throw this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
         }
         ConsumerRecord<K, V> first = records.get(0);
-        if (!this.suspension.trySuspend(failure, first, isSettled.test(first), container)) {
-            return false;
-        }
-        Redelivery.seekToFirst(records, consumer);
-        return true;
-    }
-
-    /** Lets the delegate decide; whatever it throws, its records come again. */
-    private void callDelegate(
-            List<ConsumerRecord<K, V>> records,
-            Consumer<K, V> consumer,
-            @Nullable MessageListenerContainer container,
-            Runnable processing) {
-        try {
-            processing.run();
-        } catch (RuntimeException | Error ex) {
-            if (container == null || records.isEmpty()) {
-                throw ex;
-            }
-            throw this.suspension.ensureRedelivery(ex, this.delegate, new ArrayList<>(records), consumer, container);
-        }
-        if (!records.isEmpty()) {
-            updateRetries(records.get(0), consumer);
-        }
-    }
-
-    private void updateRetries(ConsumerRecord<K, V> first, Consumer<K, V> consumer) {
         if (Redelivery.isSoughtBack(List.of(first), consumer)) {
-            this.inRetry.add(first, consumer);
+            this.redelivery.expect(first, consumer);
         } else {
-            this.inRetry.remove(first);
+            this.redelivery.forget(first);
         }
     }
 
     @Override
     public void clearThreadState() {
         this.suspension.recordSuccess();
-        if (this.inRetry.isEmpty()) {
+        if (!this.redelivery.isExpected()) {
             this.delegate.clearThreadState();
         }
     }

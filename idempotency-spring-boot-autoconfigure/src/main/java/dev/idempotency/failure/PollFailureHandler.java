@@ -82,7 +82,7 @@ final class PollFailureHandler {
     /** Whether a record could not be read because somebody else did not answer. */
     static boolean isOfUnavailableService(@Nullable Throwable failure) {
         Causes causes = Causes.of(failure);
-        return NO_ANSWER.stream().anyMatch(type -> causes.find(type) != null);
+        return NO_ANSWER.stream().anyMatch(causes::contains);
     }
 
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
@@ -108,7 +108,7 @@ final class PollFailureHandler {
             this.suspension.suspend(unreadable, record, container);
             return;
         }
-        if (this.suspension.trySuspend(unreadable, record, false, container)) {
+        if (this.suspension.trySuspendUnsettled(unreadable, List.of(record), container)) {
             return;
         }
         boolean handled = false;

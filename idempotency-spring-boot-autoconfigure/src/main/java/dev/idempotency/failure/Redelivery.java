@@ -2,6 +2,7 @@ package dev.idempotency.failure;
 
 import java.io.Serial;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,13 @@ import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.SeekUtils;
 
-/** Makes a consumer get records again: it seeks back, and tells the container that nothing was handled. */
+/**
+ * Makes a consumer get records again, by seeking back and telling the container that nothing was handled, and knows those
+ * that come again because they have failed, one per partition and consumer thread.
+ *
+ * <p>Containers have an error handler forget all its counts when a batch succeeds, be it one of other partitions. As long
+ * as a record that failed is expected, that must not reach the handler: the record would be retried for ever.
+ */
 final class Redelivery {
 
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(Redelivery.class));
@@ -31,12 +38,46 @@ final class Redelivery {
         }
     }
 
-    private Redelivery() {}
+    private record Expected(Consumer<?, ?> consumer, long offset) {
+
+        /** Whether it has neither succeeded nor become another consumer's. */
+        boolean isPending(TopicPartition partition) {
+            try {
+                return this.consumer.assignment().contains(partition)
+                        && !DeliveryContext.isSettled(partition, this.offset);
+            } catch (RuntimeException ex) {
+                // The consumer has been closed.
+                return false;
+            }
+        }
+    }
+
+    private final ThreadLocal<Map<TopicPartition, Expected>> expected = ThreadLocal.withInitial(HashMap::new);
+
+    /** Expects a record that failed to come again. */
+    void expect(ConsumerRecord<?, ?> record, Consumer<?, ?> consumer) {
+        this.expected.get().put(partitionOf(record), new Expected(consumer, record.offset()));
+    }
+
+    /** Does not expect a record any longer. */
+    void forget(ConsumerRecord<?, ?> record) {
+        this.expected
+                .get()
+                .computeIfPresent(
+                        partitionOf(record), (partition, known) -> (known.offset() == record.offset()) ? null : known);
+    }
+
+    /** Whether a record that failed on this thread is still to come again. */
+    boolean isExpected() {
+        Map<TopicPartition, Expected> mine = this.expected.get();
+        mine.entrySet().removeIf(entry -> !entry.getValue().isPending(entry.getKey()));
+        return !mine.isEmpty();
+    }
 
     /** Seeks to the first record of each partition; returns what tells the container so, which is to be thrown. */
     static RuntimeException seekBack(
             Exception failure,
-            List<ConsumerRecord<?, ?>> records,
+            List<? extends ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         seekToFirst(records, consumer);
@@ -45,7 +86,7 @@ final class Redelivery {
             try {
                 SeekUtils.seekOrRecover(
                         failure,
-                        records,
+                        List.copyOf(records),
                         consumer,
                         container,
                         false,
@@ -56,18 +97,12 @@ final class Redelivery {
                 return inRetry;
             }
         }
-        return new RedeliveryException(failure);
+        return comesAgain(failure);
     }
 
-    /** The same where an error handler may have sought back already, and must not be undone. */
-    static RuntimeException seekBackIfNeeded(
-            Exception failure,
-            List<ConsumerRecord<?, ?>> records,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container) {
-        return isSoughtBack(records, consumer)
-                ? new RedeliveryException(failure)
-                : seekBack(failure, records, consumer, container);
+    /** Tells the container that records come again to which the consumer stands already. */
+    static RuntimeException comesAgain(Exception failure) {
+        return new RedeliveryException(failure);
     }
 
     /** Whether a failure says no more than that records come again. */

@@ -7,7 +7,6 @@ import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BackOffHandler;
@@ -84,7 +83,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         try {
             super.handleRemaining(thrown, records, consumer, container);
         } finally {
-            pauseAt(records.isEmpty() ? null : records.get(0), container);
+            pauseAt(records.get(0), container);
         }
     }
 
@@ -126,11 +125,11 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
      */
     private static @Nullable Exception failureOfOne(
             Exception thrown, ConsumerRecords<?, ?> data, Runnable invokeListener) {
-        if (NamedFailure.recordOf(thrown) != null || data.isEmpty()) {
+        if (NamedFailure.recordOf(thrown) != null) {
             return thrown;
         }
         try {
-            BatchSeparation.during(invokeListener);
+            DeliveryContext.requestSeparation(invokeListener);
             return null;
         } catch (RuntimeException ex) {
             return (NamedFailure.recordOf(ex) != null)
@@ -144,7 +143,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         Duration duration = this.requested.get();
         this.requested.remove();
         if (duration != null && record != null) {
-            this.pauses.pause(container, new TopicPartition(record.topic(), record.partition()), duration, () -> {});
+            this.pauses.pause(container, Redelivery.partitionOf(record), duration);
         }
     }
 }

@@ -14,7 +14,7 @@
  *   <li>The container calls its error handler, which is always an {@code OutageErrorHandler} around the application's or
  *       the provided one; with Kafka transactions it is an {@code OutageRollbackProcessor}. What fails in a poll, before a
  *       record is delivered, goes to the {@code PollFailureHandler}.
- *   <li>{@code SettledDelivery} knows whether the records were committed all the same, and only what follows has failed.
+ *   <li>{@code DeliveryContext} knows whether the records were committed all the same, and only what follows has failed.
  *       Then they come again after a pause, and are dropped as duplicates.
  *   <li>Otherwise the failure is classified: by {@code DelegatingFailureClassifier} if the library itself has thrown it,
  *       else by the application's {@code FailureClassifier}. {@code SuspectRecords} finds what looks like an outage and is

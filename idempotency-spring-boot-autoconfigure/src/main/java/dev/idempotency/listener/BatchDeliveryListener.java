@@ -1,8 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.BatchSeparation;
-import dev.idempotency.failure.SettledDelivery;
+import dev.idempotency.failure.DeliveryContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,7 +75,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             BiConsumer<List<ConsumerRecord<K, V>>, @Nullable Acknowledgment> delivery) {
-        if (!BatchSeparation.isRequested()) {
+        if (!DeliveryContext.isSeparationRequested()) {
             delivery.accept(records, acknowledgment);
             return;
         }
@@ -89,7 +88,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             }
             return ofRecord == null || !ofRecord.nacked;
         });
-        SettledDelivery.end(records);
+        DeliveryContext.settle(records);
     }
 
     private static <K, V> ConsumerRecords<K, V> pollOf(List<ConsumerRecord<K, V>> one) {
@@ -101,7 +100,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        SettledDelivery.begin();
+        DeliveryContext.begin();
         List<ConsumerRecord<K, V>> kept = filter(records);
         if (kept.isEmpty() && isToBeIgnored(acknowledgment)) {
             if (acknowledgment != null) {
@@ -125,7 +124,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
 
     /** Whether a batch that the filter has left nothing of is kept from the listener. */
     private boolean isToBeIgnored(@Nullable Acknowledgment acknowledgment) {
-        return BatchSeparation.isRequested()
+        return DeliveryContext.isSeparationRequested()
                 || (acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch());
     }
 
@@ -134,7 +133,8 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             @Nullable Acknowledgment acknowledgment,
             java.util.function.Consumer<@Nullable Acknowledgment> listener) {
         ConsumerRecord<K, V> first = records.isEmpty() ? null : records.get(0);
-        boolean retriedInPlace = first != null && this.failed.get() == first && !BatchSeparation.isRequested();
+        boolean retriedInPlace =
+                first != null && this.failed.get() == first && !DeliveryContext.isSeparationRequested();
         this.failed.set(first);
         Delivery delivery = Delivery.ofBatch(this.methods, records, acknowledgment, retriedInPlace);
         delivery.during(() -> listener.accept(delivery.acknowledgment()));

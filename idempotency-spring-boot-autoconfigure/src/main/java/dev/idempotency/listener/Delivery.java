@@ -3,8 +3,8 @@ package dev.idempotency.listener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.failure.SettledDelivery;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -83,7 +83,7 @@ final class Delivery {
     /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
         if (!this.claimed) {
-            SettledDelivery.begin();
+            DeliveryContext.begin();
         }
         CURRENT.set(this);
         try {
@@ -94,7 +94,7 @@ final class Delivery {
             CURRENT.set(null);
         }
         if (!this.claimed && !isNacked()) {
-            SettledDelivery.end(this.records);
+            DeliveryContext.settle(this.records);
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();

@@ -2,9 +2,9 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
-import dev.idempotency.failure.SettledDelivery;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -46,7 +46,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        SettledDelivery.begin();
+        DeliveryContext.begin();
         List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
         BatchListenerFailedException undecided = leaveOut(records, kept);
         if (!kept.isEmpty()) {
@@ -56,7 +56,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             // Only now are those before it done.
             throw NamedFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
         }
-        SettledDelivery.end(records);
+        DeliveryContext.settle(records);
     }
 
     /** Collects what the filter does not leave out, up to the first record that it fails at; returns that failure. */

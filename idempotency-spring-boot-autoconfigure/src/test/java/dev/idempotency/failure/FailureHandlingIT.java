@@ -334,8 +334,8 @@ class FailureHandlingIT extends SharedApplicationTest {
             send("records", payload);
             await().until(() -> consumer("records").isContainerPaused());
             try (ConsumerPauses pauses = new ConsumerPauses()) {
-                pauses.pause(container("records"), partition("records"), Duration.ofMillis(1), () -> {});
-                pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(50), () -> {});
+                pauses.pause(container("records"), partition("records"), Duration.ofMillis(1));
+                pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(50));
                 await().until(() -> !consumer("plain").isPartitionPauseRequested(partition("plain")));
             }
             assertThat(consumer("records").isPauseRequested()).isTrue();
@@ -351,7 +351,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     void whatTheApplicationPausesWhileAMessageWaitsForItsRetryStaysPaused(boolean oneConsumer) {
         MessageListenerContainer paused = oneConsumer ? consumer("plain") : container("plain");
         try (ConsumerPauses pauses = new ConsumerPauses()) {
-            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(300), () -> {});
+            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(300));
             await().until(() -> consumer("plain").isPartitionPaused(partition("plain")));
             paused.pause();
             await().until(() -> !consumer("plain").isPartitionPauseRequested(partition("plain")));
@@ -369,7 +369,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         ConsumerPauses pauses = new ConsumerPauses();
         pauses.close();
         try {
-            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(1), () -> {});
+            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(1));
         } finally {
             consumer("plain").resumePartition(partition("plain"));
         }

@@ -78,7 +78,7 @@ class NoKeysYetIT extends ApplicationTest {
     private void awaitStandstill(TestApplication app) {
         await().until(() -> !app.bean(OutageRegistry.class).current().isEmpty());
         ConsumerOutage outage = app.bean(OutageRegistry.class).current().get(0);
-        assertThat(outage.forKeys()).isTrue();
+        assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
         assertThat(outage.cause())
                 .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key", "idempotency.key.headers")
                 .contains("idempotency.key.on-missing=process");
