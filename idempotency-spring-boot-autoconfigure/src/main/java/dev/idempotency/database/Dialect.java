@@ -47,7 +47,7 @@ public interface Dialect {
      *
      * <p>A consumer that comes back after a pause longer than the age, during which it may have been down, has forgotten
      * nothing: while that much time before its last message leads into the pause, it is counted from the last message
-     * before the pause instead. Up to {@link PurgeRequest#PAUSES} pauses in a row are passed over in this way, so that a
+     * before the pause instead. Up to {@link PurgeStatement#PAUSES} pauses in a row are passed over in this way, so that a
      * consumer whose messages are always that far apart does not keep them for ever.
      */
     PurgeStatement purgeExpiredIn(String table);

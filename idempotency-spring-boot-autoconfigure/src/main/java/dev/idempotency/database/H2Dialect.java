@@ -36,9 +36,6 @@ final class H2Dialect implements Dialect {
                 current_timestamp)
             """;
 
-    /** Not all modes know {@code limit}. */
-    private static final String LIMIT = "fetch first ? rows only";
-
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -71,12 +68,12 @@ final class H2Dialect implements Dialect {
 
     @Override
     public PurgeStatement purgeExpiredIn(String table) {
-        return new SelectThenDelete(table, this, PurgeCutoff.ofExpired(table, this), LIMIT);
+        return StepwisePurgeStatement.ofExpired(table, this);
     }
 
     @Override
     public PurgeStatement purgeAbandonedIn(String table) {
-        return new SelectThenDelete(table, this, PurgeCutoff.ofAbandoned(table, this), LIMIT);
+        return StepwisePurgeStatement.ofAbandoned(table, this);
     }
 
     @Override
@@ -89,6 +86,7 @@ final class H2Dialect implements Dialect {
         return INBOX_COMPLETION.formatted(table);
     }
 
+    /** Not all modes know {@code limit}. */
     @Override
     public String rows(long offset, long limit) {
         return "offset " + offset + " rows fetch next " + limit + " rows only";

@@ -1,6 +1,8 @@
 package dev.idempotency.database;
 
 import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -88,6 +90,23 @@ public final class IdempotencyDatabase {
     /** The query for an estimate of the messages that have been processed, or {@code null} if there is none. */
     public @Nullable String processedEstimate() {
         return this.dialect.rowEstimateOf(PROCESSED, this.schema);
+    }
+
+    /**
+     * The consumers that have messages in a table, whether or not they are in this application.
+     *
+     * <p>Hops from one to the next through the index: as many look-ups as there are consumers, not rows.
+     */
+    public List<String> consumersIn(String table, JdbcTemplate jdbc) {
+        String next = "select consumer_id from %s where consumer_id > ? order by consumer_id %s"
+                .formatted(table, this.dialect.rows(0, 1));
+        List<String> consumers = new ArrayList<>();
+        List<String> found = jdbc.queryForList(next, String.class, "");
+        while (!found.isEmpty()) {
+            consumers.addAll(found);
+            found = jdbc.queryForList(next, String.class, found.get(0));
+        }
+        return consumers;
     }
 
     /** A template whose statements may take as long as the transaction that they are in. */

@@ -63,12 +63,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public PurgeStatement purgeExpiredIn(String table) {
-        return new SelectThenDelete(table, this, PurgeCutoff.ofExpired(table, this), "limit ?");
+        return StepwisePurgeStatement.ofExpired(table, this);
     }
 
     @Override
     public PurgeStatement purgeAbandonedIn(String table) {
-        return new SelectThenDelete(table, this, PurgeCutoff.ofAbandoned(table, this), "limit ?");
+        return StepwisePurgeStatement.ofAbandoned(table, this);
     }
 
     @Override

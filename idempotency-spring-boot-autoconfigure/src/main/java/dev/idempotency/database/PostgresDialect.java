@@ -189,7 +189,7 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public PostgresPurgeStatement purgeExpiredIn(String table) {
-        return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(table, PurgeRequest.PAUSES));
+        return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(table, PurgeStatement.PAUSES));
     }
 
     @Override

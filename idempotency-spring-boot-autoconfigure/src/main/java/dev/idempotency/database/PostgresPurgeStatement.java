@@ -1,11 +1,9 @@
 package dev.idempotency.database;
 
 import java.math.BigDecimal;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** PostgreSQL: finds, locks and deletes in one statement. */
 final class PostgresPurgeStatement implements PurgeStatement {
@@ -53,22 +51,16 @@ final class PostgresPurgeStatement implements PurgeStatement {
     }
 
     @Override
-    public Purged execute(Connection connection, PurgeRequest request, int timeoutSeconds) throws SQLException {
-        try (Statement planner = connection.createStatement()) {
-            planner.execute(IN_ORDER_OF_THE_INDEX);
-        }
-        try (PreparedStatement statement = connection.prepareStatement(this.sql)) {
-            statement.setQueryTimeout(timeoutSeconds);
-            bind(statement, request);
-            try (ResultSet row = statement.executeQuery()) {
-                row.next();
-                BigDecimal upTo = row.getBigDecimal(2);
-                return new Purged(row.getInt(1), (upTo != null) ? EpochSeconds.toInstant(upTo) : request.from());
-            }
-        }
+    public Purged execute(JdbcTemplate jdbc, Request request) {
+        jdbc.execute(IN_ORDER_OF_THE_INDEX);
+        return jdbc.query(this.sql, statement -> bind(statement, request), row -> {
+            row.next();
+            BigDecimal upTo = row.getBigDecimal(2);
+            return new Purged(row.getInt(1), (upTo != null) ? EpochSeconds.toInstant(upTo) : request.from());
+        });
     }
 
-    static void bind(PreparedStatement statement, PurgeRequest request) throws SQLException {
+    static void bind(PreparedStatement statement, Request request) throws SQLException {
         statement.setString(1, request.consumer());
         statement.setLong(2, request.age().toSeconds());
         statement.setBigDecimal(3, EpochSeconds.toDecimal(request.from()));

@@ -9,21 +9,16 @@ import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 
 /** Claims row by row with one prepared statement, for databases that cannot say which rows of many they inserted. */
 final class SingleRowClaims implements ClaimStatement {
 
-    /** Inserts the row that the statement's parameters describe. */
-    interface Insertion {
-
-        /** Whether the row was inserted, rather than being there already. */
-        boolean insert(PreparedStatement statement) throws SQLException;
-    }
-
     private final String sql;
-    private final Insertion insertion;
+    private final PreparedStatementCallback<Boolean> insertion;
 
-    SingleRowClaims(String sql, Insertion insertion) {
+    /** {@code insertion} executes the statement, and says whether a row was inserted, rather than being there already. */
+    SingleRowClaims(String sql, PreparedStatementCallback<Boolean> insertion) {
         this.sql = sql;
         this.insertion = insertion;
     }
@@ -32,14 +27,10 @@ final class SingleRowClaims implements ClaimStatement {
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.sql)) {
             statement.setQueryTimeout(timeoutSeconds);
-            if (claims.size() == 1) {
-                MessageId id = bind(statement, claims.get(0));
-                return this.insertion.insert(statement) ? Set.of(id) : Set.of();
-            }
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             for (Claim claim : claims) {
                 MessageId id = bind(statement, claim);
-                if (this.insertion.insert(statement)) {
+                if (this.insertion.doInPreparedStatement(statement)) {
                     claimed.add(id);
                 }
             }

@@ -4,7 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Purged;
+import dev.idempotency.database.PurgeStatement.Purged;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,10 +30,6 @@ public final class InboxPurge {
             for update skip locked
             """;
 
-    private static final String NEXT_CONSUMER = """
-            select consumer_id from %s where consumer_id > ? order by consumer_id %s
-            """;
-
     private static final String LAST = "select %s from %s where consumer_id = ?";
 
     private static final String UNCHANGED = """
@@ -45,6 +41,7 @@ public final class InboxPurge {
             for update skip locked
             """;
 
+    private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
     private final Dialect dialect;
@@ -53,6 +50,7 @@ public final class InboxPurge {
     private final String processed;
 
     public InboxPurge(IdempotencyDatabase database) {
+        this.database = database;
         this.jdbc = database.jdbc(InboxTable.TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         this.dialect = database.dialect();
@@ -107,22 +105,9 @@ public final class InboxPurge {
         return new Purged(expired.size(), more ? times.get(times.size() - 1) : before);
     }
 
-    /**
-     * The consumers that have messages in the table, whether or not they are in this application.
-     *
-     * <p>Hops from one to the next through the index: as many look-ups as there are consumers, not rows.
-     */
+    /** The consumers that have messages in the table, whether or not they are in this application. */
     public List<String> consumers() {
-        return this.transaction.execute(transaction -> {
-            List<String> consumers = new ArrayList<>();
-            String sql = NEXT_CONSUMER.formatted(this.inbox, this.dialect.rows(0, 1));
-            List<String> next = this.jdbc.queryForList(sql, String.class, "");
-            while (!next.isEmpty()) {
-                consumers.add(next.get(0));
-                next = this.jdbc.queryForList(sql, String.class, next.get(0));
-            }
-            return consumers;
-        });
+        return this.transaction.execute(transaction -> this.database.consumersIn(this.inbox, this.jdbc));
     }
 
     /** Whether a consumer has processed nothing, and its messages here have not changed, for so long. */

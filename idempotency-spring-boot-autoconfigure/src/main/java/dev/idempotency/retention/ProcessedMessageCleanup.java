@@ -1,6 +1,6 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.database.Purged;
+import dev.idempotency.database.PurgeStatement.Purged;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,26 +54,19 @@ public final class ProcessedMessageCleanup implements CleanupTask {
         return backlogs;
     }
 
-    /** Forgets messages, beginning with those of the given moment. */
-    @FunctionalInterface
-    private interface Forgetting {
-
-        Purged forget(Instant from, int limit);
-    }
-
     /** Goes on where the last batch ended. */
     private static final class Drain implements Backlog {
 
-        private final Forgetting forgetting;
+        private final BiFunction<Instant, Integer, Purged> purge;
         private Instant from = ProcessedMessagePurge.BEGINNING;
 
-        Drain(Forgetting forgetting) {
-            this.forgetting = forgetting;
+        Drain(BiFunction<Instant, Integer, Purged> purge) {
+            this.purge = purge;
         }
 
         @Override
         public int remove(int limit) {
-            Purged forgotten = this.forgetting.forget(this.from, limit);
+            Purged forgotten = this.purge.apply(this.from, limit);
             this.from = forgotten.upTo();
             return forgotten.rows();
         }

@@ -98,7 +98,8 @@ class PurgePlanIT {
 
     /** Runs the statement as it is run in earnest, and undoes it. */
     private Plan explain(PostgresPurgeStatement statement, String consumer, Duration age) {
-        PurgeRequest request = new PurgeRequest(consumer, age, ProcessedMessagePurge.BEGINNING, 1000);
+        PurgeStatement.Request request =
+                new PurgeStatement.Request(consumer, age, ProcessedMessagePurge.BEGINNING, 1000);
         return this.undone.execute(status -> {
             status.setRollbackOnly();
             this.jdbc.execute(PostgresPurgeStatement.IN_ORDER_OF_THE_INDEX);

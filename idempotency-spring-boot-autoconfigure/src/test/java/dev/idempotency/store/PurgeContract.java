@@ -7,7 +7,7 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Purged;
+import dev.idempotency.database.PurgeStatement.Purged;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import java.sql.Connection;
