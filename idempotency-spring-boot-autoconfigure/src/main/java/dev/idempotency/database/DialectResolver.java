@@ -1,10 +1,10 @@
 package dev.idempotency.database;
 
-import java.sql.Connection;
-import java.sql.SQLException;
+import java.sql.DatabaseMetaData;
 import javax.sql.DataSource;
-import org.springframework.jdbc.support.JdbcUtils;
-import org.springframework.jdbc.support.MetaDataAccessException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Finds the dialect of a database. */
 public final class DialectResolver {
@@ -28,24 +28,18 @@ public final class DialectResolver {
     }
 
     private static String productName(DataSource dataSource) {
+        ConnectionCallback<String> look = connection -> {
+            DatabaseMetaData metaData = connection.getMetaData();
+            // MySQL's driver says "MySQL" when it talks to MariaDB, whose version tells.
+            boolean mariaDb = metaData.getDatabaseProductVersion().contains("MariaDB");
+            return mariaDb ? "MariaDB" : metaData.getDatabaseProductName();
+        };
         try {
-            return JdbcUtils.extractDatabaseMetaData(dataSource, metaData -> {
-                try {
-                    return productName(metaData.getConnection(), metaData.getDatabaseProductName());
-                } catch (SQLException ex) {
-                    throw new IllegalStateException(ex);
-                }
-            });
-        } catch (MetaDataAccessException ex) {
+            return new JdbcTemplate(dataSource).execute(look);
+        } catch (DataAccessException ex) {
             throw new IllegalStateException(
                     "Could not ask the database for its name, to choose the dialect of the processed-message store",
                     ex);
         }
-    }
-
-    /** MySQL's driver says "MySQL" when it talks to MariaDB, whose version tells. */
-    private static String productName(Connection connection, String product) throws SQLException {
-        boolean mariaDb = connection.getMetaData().getDatabaseProductVersion().contains("MariaDB");
-        return mariaDb ? "MariaDB" : product;
     }
 }

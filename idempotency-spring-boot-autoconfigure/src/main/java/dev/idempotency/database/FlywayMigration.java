@@ -9,7 +9,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -27,12 +27,27 @@ final class FlywayMigration {
     }
 
     void run() {
-        if (ClassUtils.isPresent(
-                "com.zaxxer.hikari.HikariDataSource", getClass().getClassLoader())) {
-            PoolOfOne.giveRoom(this.database.dataSource(), this::runWith);
-        } else {
-            runWith(this.database.dataSource());
+        try {
+            if (ClassUtils.isPresent(
+                    "com.zaxxer.hikari.HikariDataSource", getClass().getClassLoader())) {
+                PoolOfOne.giveRoom(this.database.dataSource(), this::runWith);
+            } else {
+                runWith(this.database.dataSource());
+            }
+        } catch (DataAccessException ex) {
+            String denial = WriteProbe.denial(ex);
+            throw (denial != null) ? denied(denial, ex) : ex;
         }
+    }
+
+    /** The user who is to migrate may not even look at the tables, so that nobody knows what there is to migrate. */
+    private static IllegalStateException denied(String denial, DataAccessException failure) {
+        return new IllegalStateException(
+                ("The tables of idempotency-spring-boot cannot be migrated by this user of the database: %s. Let a user"
+                                + " migrate who owns them (spring.flyway.user and spring.flyway.password), grant this"
+                                + " one what it lacks, or set idempotency.schema.mode to 'validate'.")
+                        .formatted(denial),
+                failure);
     }
 
     private void runWith(DataSource connections) {
@@ -74,24 +89,11 @@ final class FlywayMigration {
 
     /** The last script that somebody has run by hand, with all before it; 0 if none. */
     private int versionWithoutHistory() {
-        int version = 0;
-        for (SchemaScript script : SchemaScript.ALL) {
-            if (!succeeds(script.probe(this.database)) || !succeeds(script.lastProbe(this.database))) {
-                break;
-            }
-            version = script.version();
-        }
-        return version;
-    }
-
-    private boolean succeeds(String query) {
-        try {
-            SchemaScript.tryOut(query, this.database, this.database.jdbc());
-            return true;
-        } catch (BadSqlGrammarException ex) {
-            SchemaDeniedException.throwIfDenied(ex);
-            return false;
-        }
+        return SchemaScript.ALL.stream()
+                .takeWhile(script -> script.isComplete(this.database, this.database.jdbc()))
+                .mapToInt(SchemaScript::version)
+                .max()
+                .orElse(0);
     }
 
     /** Flyway needs two connections at a time, so that a pool of one has a roomier twin while it migrates. */

@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** What Flyway has written down of the scripts that have run, read without Flyway, which takes a while to start. */
@@ -36,7 +35,10 @@ final class MigrationHistory {
         List<Entry> entries;
         try {
             entries = read();
-        } catch (SchemaDeniedException ex) {
+        } catch (DataAccessException ex) {
+            if (WriteProbe.denial(ex) == null) {
+                throw ex;
+            }
             return false;
         }
         return entries != null
@@ -54,16 +56,11 @@ final class MigrationHistory {
 
     /** What is in the history, or {@code null} if there is none. */
     private @Nullable List<Entry> read() {
-        try {
-            return this.database.inTransaction(() -> this.jdbc.query(
-                    this.entries, (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
-        } catch (DataAccessException ex) {
-            SchemaDeniedException.throwIfDenied(ex);
-            if (ex instanceof BadSqlGrammarException) {
-                return null;
-            }
-            throw ex;
-        }
+        return SchemaScript.findIfThere(
+                this.database,
+                () -> this.jdbc.query(
+                        this.entries,
+                        (row, number) -> new Entry(row.getString(1), row.getString(2), row.getBoolean(3))));
     }
 
     private record Entry(@Nullable String version, String type, boolean success) {

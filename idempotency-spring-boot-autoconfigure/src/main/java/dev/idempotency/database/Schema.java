@@ -1,5 +1,6 @@
 package dev.idempotency.database;
 
+import java.sql.DatabaseMetaData;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -11,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
@@ -65,8 +67,8 @@ public final class Schema implements InitializingBean {
 
     /** Whether the application's Flyway is one of the same database, so that its user could migrate. */
     private boolean migrateAsOther(DataSource other) {
-        DatabaseLocation here = DatabaseLocation.of(this.database.dataSource());
-        DatabaseLocation there = DatabaseLocation.of(other);
+        Location here = Location.of(this.database.dataSource());
+        Location there = Location.of(other);
         if (!there.isInDatabaseOf(here)) {
             return false;
         }
@@ -162,23 +164,45 @@ public final class Schema implements InitializingBean {
     /** The scripts that have not been run on the database; none when all is well. */
     private List<SchemaScript> missingScripts() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
-        return SchemaScript.ALL.stream()
-                .filter(script -> !succeeds(jdbc, script.probe(this.database)))
-                .toList();
+        try {
+            return SchemaScript.ALL.stream()
+                    .filter(script -> !script.hasRun(this.database, jdbc))
+                    .toList();
+        } catch (DataAccessException ex) {
+            throw (WriteProbe.denial(ex) != null) ? denied(ex) : ex;
+        }
     }
 
-    private boolean succeeds(JdbcTemplate jdbc, String query) {
-        try {
-            SchemaScript.tryOut(query, this.database, jdbc);
-            return true;
-        } catch (DataAccessException ex) {
-            if (WriteProbe.denial(ex) != null) {
-                throw denied(ex);
-            }
-            if (ex instanceof BadSqlGrammarException) {
-                return false;
-            }
-            throw ex;
+    /**
+     * Where connections of a data source begin.
+     *
+     * @param product the kind of database
+     * @param database its name, or {@code null} where databases are schemas
+     * @param schema the schema's name
+     * @param user who is connected
+     */
+    private record Location(
+            String product,
+            @Nullable String database,
+            @Nullable String schema,
+            @Nullable String user) {
+
+        static Location of(DataSource dataSource) {
+            ConnectionCallback<Location> look = connection -> {
+                DatabaseMetaData metaData = connection.getMetaData();
+                boolean schemas = metaData.supportsSchemasInTableDefinitions();
+                return new Location(
+                        metaData.getDatabaseProductName(),
+                        schemas ? connection.getCatalog() : null,
+                        schemas ? connection.getSchema() : connection.getCatalog(),
+                        metaData.getUserName());
+            };
+            return new JdbcTemplate(dataSource).execute(look);
+        }
+
+        /** Whether both may be in the same database, as far as its name tells. */
+        boolean isInDatabaseOf(Location other) {
+            return this.product.equals(other.product) && Objects.equals(this.database, other.database);
         }
     }
 }

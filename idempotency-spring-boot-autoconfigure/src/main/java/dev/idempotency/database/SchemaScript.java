@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * One migration of the tables, and the query that fails where it has not been made. It can be run again where it stopped
- * half-way.
+ * One migration of the tables, and whether it has been made. It can be run again where it stopped half-way.
  *
  * @param file the script's name
  * @param table the table that it makes
@@ -41,21 +43,34 @@ record SchemaScript(String file, String table, String columns, String last) {
                     "consumer_id, record_topic, record_partition, record_offset, message_id, starts, started_at",
                     IdempotencyDatabase.INBOX_STARTS));
 
-    String probe(IdempotencyDatabase database) {
-        return "select " + this.columns + " from " + database.table(this.table) + " where 1 = 0";
+    /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
+    boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        return canSelect(this.columns, this.table, database, jdbc);
     }
 
-    /** The query that fails unless the script has run to its end. */
-    String lastProbe(IdempotencyDatabase database) {
-        return "select 1 from " + database.table(this.last) + " where 1 = 0";
+    /** Whether it has run to its end. */
+    boolean isComplete(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        return hasRun(database, jdbc) && canSelect("1", this.last, database, jdbc);
     }
 
-    /** Asks a query, in a transaction of its own: some databases give up the whole of one in which a query fails. */
-    static void tryOut(String query, IdempotencyDatabase database, JdbcTemplate jdbc) {
-        database.inTransaction(() -> {
-            jdbc.query(query, row -> {});
-            return true;
-        });
+    private static boolean canSelect(String columns, String table, IdempotencyDatabase database, JdbcTemplate jdbc) {
+        String query = "select %s from %s where 1 = 0".formatted(columns, database.table(table));
+        return findIfThere(database, () -> jdbc.queryForList(query)) != null;
+    }
+
+    /**
+     * What a query finds, or {@code null} if there is not what it reads; fails as the query does if the user may not read
+     * it. Some databases give up the whole transaction in which a query fails: this one is asked in one of its own.
+     */
+    static <T> @Nullable T findIfThere(IdempotencyDatabase database, Supplier<T> query) {
+        try {
+            return database.inTransaction(query);
+        } catch (BadSqlGrammarException ex) {
+            if (WriteProbe.denial(ex) != null) {
+                throw ex;
+            }
+            return null;
+        }
     }
 
     /** Its place in the history of migrations. */
