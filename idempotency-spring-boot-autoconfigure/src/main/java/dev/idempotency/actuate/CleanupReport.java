@@ -15,22 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
 
-    /**
-     * A run that did not fail.
-     *
-     * @param at when it ended
-     * @param took how long it took
-     * @param deleted how many rows it removed
-     * @param keepsUp whether nothing was left that it should have removed
-     */
+    /** What {@link CleanupRun} says of a run that did not fail. */
     record Success(Instant at, Duration took, long deleted, boolean keepsUp) {}
 
-    /**
-     * A run that failed.
-     *
-     * @param at when it ended
-     * @param reason why it failed
-     */
+    /** When a run failed, and why. */
     record Failure(Instant at, String reason) {}
 
     /** The report on a cleanup; {@code null} where the application has none of ours. */

@@ -1,17 +1,10 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.DuplicateKind;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.Outcome;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -44,40 +37,13 @@ record ConsumerReport(
         Map<String, Long> messages,
         Map<String, Long> hits,
         @Nullable Double hitRatio,
-        @Nullable LastHit lastHit,
+        ConsumerTally.@Nullable LastHit lastHit,
         @Nullable Duration oldestAge) {
-
-    /**
-     * A duplicate that was dropped.
-     *
-     * @param at when, by the clock of this instance
-     * @param kind whose doing it is
-     * @param messageId the message
-     * @param record the record that was dropped
-     * @param age how long before the original was processed; absent if it is no longer known
-     */
-    record LastHit(
-            Instant at,
-            String kind,
-            String messageId,
-            RecordCoordinates record,
-            @Nullable Duration age) {
-
-        static LastHit of(ConsumerTally.Hit hit) {
-            return new LastHit(
-                    hit.at(),
-                    tag(hit.duplicate().kind()),
-                    hit.duplicate().id().value(),
-                    hit.duplicate().coordinates(),
-                    hit.duplicate().age());
-        }
-    }
 
     /** The report on a consumer with these listeners, of which there is one at least. */
     static ConsumerReport of(
             List<ConsumerDescription> descriptions, ConsumerTally tally, @Nullable Duration oldestAge) {
         ConsumerDescription first = descriptions.get(0);
-        ConsumerTally.Hit lastHit = tally.lastHit();
         return new ConsumerReport(
                 first.name(),
                 distinct(descriptions, description -> List.of(description.listener())),
@@ -85,10 +51,10 @@ record ConsumerReport(
                 distinct(descriptions, description -> List.of(Objects.requireNonNullElse(description.groupId(), "-"))),
                 first.keySource(),
                 first.retention(),
-                counts(Outcome.values(), Outcome::tag, tally::count),
-                counts(DuplicateKind.values(), ConsumerReport::tag, tally::count),
+                tally.messages(),
+                tally.hits(),
                 tally.hitRatio(),
-                (lastHit != null) ? LastHit.of(lastHit) : null,
+                tally.lastHit(),
                 oldestAge);
     }
 
@@ -97,15 +63,5 @@ record ConsumerReport(
         return descriptions.stream()
                 .flatMap(description -> values.apply(description).stream())
                 .collect(Collectors.toCollection(LinkedHashSet::new));
-    }
-
-    private static <T> Map<String, Long> counts(T[] values, Function<T, String> name, Function<T, Long> count) {
-        Map<String, Long> counts = new LinkedHashMap<>();
-        Arrays.stream(values).forEach(value -> counts.put(name.apply(value), count.apply(value)));
-        return counts;
-    }
-
-    private static String tag(DuplicateKind kind) {
-        return kind.name().toLowerCase(Locale.ROOT);
     }
 }

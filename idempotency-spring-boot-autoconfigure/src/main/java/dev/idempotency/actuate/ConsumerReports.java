@@ -41,16 +41,16 @@ public final class ConsumerReports implements IdempotencyObserver {
         return this.tallies.computeIfAbsent(consumer, name -> new ConsumerTally());
     }
 
-    IdempotencyReport all() {
+    Report all() {
         StoreStatistics statistics = this.store.current();
         Map<String, List<ConsumerDescription>> byName = this.registry.consumers().stream()
                 .collect(Collectors.groupingBy(ConsumerDescription::name, TreeMap::new, Collectors.toList()));
-        return new IdempotencyReport(
+        return new Report(
                 this.since,
                 byName.values().stream()
                         .map(descriptions -> report(descriptions, statistics))
                         .toList(),
-                new IdempotencyReport.StoreReport(statistics.rows()),
+                new StoreReport(statistics.rows()),
                 CleanupReport.of(this.cleanup));
     }
 
@@ -71,4 +71,10 @@ public final class ConsumerReports implements IdempotencyObserver {
         return ConsumerReport.of(
                 descriptions, tally(consumer), statistics.oldestAges().get(consumer));
     }
+
+    /** All consumers, counted since a moment, the store and the cleanup. */
+    record Report(Instant since, List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}
+
+    /** How many messages the store remembers, estimated; absent if that is not known. */
+    record StoreReport(@Nullable Long rows) {}
 }

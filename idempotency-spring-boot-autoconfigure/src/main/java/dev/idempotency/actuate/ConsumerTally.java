@@ -6,57 +6,78 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Counts what became of one consumer's messages in this instance, since its start. */
 final class ConsumerTally implements ConsumerObserver {
 
-    private final Map<Outcome, LongAdder> outcomes = new EnumMap<>(Outcome.class);
-    private final Map<DuplicateKind, LongAdder> kinds = new EnumMap<>(DuplicateKind.class);
-    private volatile @Nullable Hit lastHit;
+    private final Map<Outcome, LongAdder> outcomes = adders(Outcome.class);
+    private final Map<DuplicateKind, LongAdder> kinds = adders(DuplicateKind.class);
+    private volatile @Nullable LastHit lastHit;
 
     /**
-     * A duplicate and when it was dropped.
+     * A duplicate that was dropped.
      *
      * @param at when, by the clock of this instance
-     * @param duplicate the duplicate
+     * @param kind whose doing it is
+     * @param messageId the message
+     * @param record the record that was dropped
+     * @param age how long before the original was processed; absent if it is no longer known
      */
-    record Hit(Instant at, Duplicate duplicate) {}
+    record LastHit(
+            Instant at,
+            String kind,
+            String messageId,
+            RecordCoordinates record,
+            @Nullable Duration age) {}
 
-    ConsumerTally() {
-        for (Outcome outcome : Outcome.values()) {
-            this.outcomes.put(outcome, new LongAdder());
+    private static <E extends Enum<E>> Map<E, LongAdder> adders(Class<E> type) {
+        Map<E, LongAdder> adders = new EnumMap<>(type);
+        for (E constant : type.getEnumConstants()) {
+            adders.put(constant, new LongAdder());
         }
-        for (DuplicateKind kind : DuplicateKind.values()) {
-            this.kinds.put(kind, new LongAdder());
-        }
+        return adders;
     }
 
-    /** How many messages had this outcome. */
-    long count(Outcome outcome) {
-        return this.outcomes.get(outcome).sum();
+    /** How many messages had each outcome. */
+    Map<String, Long> messages() {
+        return sums(this.outcomes, Outcome::tag);
     }
 
-    /** How many duplicates were of this kind. */
-    long count(DuplicateKind kind) {
-        return this.kinds.get(kind).sum();
+    /** How many duplicates there were of each kind. */
+    Map<String, Long> hits() {
+        return sums(this.kinds, ConsumerTally::tag);
+    }
+
+    private static <E> Map<String, Long> sums(Map<E, LongAdder> adders, Function<E, String> name) {
+        Map<String, Long> sums = new LinkedHashMap<>();
+        adders.forEach((counted, adder) -> sums.put(name.apply(counted), adder.sum()));
+        return sums;
+    }
+
+    private static String tag(DuplicateKind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
     }
 
     /** The last duplicate, if there was one. */
     @Nullable
-    Hit lastHit() {
+    LastHit lastHit() {
         return this.lastHit;
     }
 
     /** The share of duplicates in what was processed or dropped; {@code null} if nothing was. */
     @Nullable
     Double hitRatio() {
-        long duplicates = count(Outcome.DUPLICATE);
-        long all = duplicates + count(Outcome.PROCESSED);
+        long duplicates = this.outcomes.get(Outcome.DUPLICATE).sum();
+        long all = duplicates + this.outcomes.get(Outcome.PROCESSED).sum();
         return (all > 0) ? (double) duplicates / all : null;
     }
 
@@ -69,7 +90,8 @@ final class ConsumerTally implements ConsumerObserver {
     public void duplicate(Duplicate duplicate) {
         this.outcomes.get(Outcome.DUPLICATE).increment();
         this.kinds.get(duplicate.kind()).increment();
-        this.lastHit = new Hit(Instant.now(), duplicate);
+        this.lastHit = new LastHit(
+                Instant.now(), tag(duplicate.kind()), duplicate.id().value(), duplicate.coordinates(), duplicate.age());
     }
 
     @Override

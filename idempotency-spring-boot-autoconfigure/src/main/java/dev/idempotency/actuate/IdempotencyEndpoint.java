@@ -1,7 +1,13 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,11 +35,11 @@ public final class IdempotencyEndpoint {
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
 
     private final ConsumerReports reports;
-    private final ProcessedMessages messages;
+    private final ProcessedMessageStore store;
 
     public IdempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
         this.reports = reports;
-        this.messages = new ProcessedMessages(store);
+        this.store = store;
     }
 
     /** All consumers, one consumer, or one message. */
@@ -58,29 +64,39 @@ public final class IdempotencyEndpoint {
     }
 
     private @Nullable MessageReport message(String consumer, String messageId) {
-        ProcessedMessage message = this.messages.find(consumer, messageId);
+        Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
+        ProcessedMessage message = find(ids);
         if (message != null) {
             return MessageReport.of(message);
         }
         boolean known = this.reports.consumers().contains(consumer);
-        return known ? MessageReport.unknown(this.messages.idOf(consumer, messageId)) : null;
+        return known ? MessageReport.unknown(ids.iterator().next()) : null;
+    }
+
+    private @Nullable ProcessedMessage find(Set<MessageId> ids) {
+        Map<MessageId, ProcessedMessage> found = this.store.find(ids);
+        return ids.stream()
+                .filter(found::containsKey)
+                .map(found::get)
+                .findFirst()
+                .orElse(null);
     }
 
     /** Forgets a message. */
     @DeleteOperation
     public WebEndpointResponse<Void> forget(String consumer, String messageId, SecurityContext security) {
-        ProcessedMessage message = this.messages.find(consumer, messageId);
-        if (message == null || !this.messages.forget(message.id())) {
+        ProcessedMessage message = find(EndpointInput.messageIds(consumer, messageId));
+        if (message == null || !this.store.forget(message.id())) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
         logger.warn(
                 "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
                         + " it will be processed when it comes again",
-                Printable.text(message.id().value()),
-                Printable.text(consumer),
+                EndpointInput.printable(message.id().value()),
+                EndpointInput.printable(consumer),
                 message.processedAt(),
                 message.coordinates(),
-                Printable.nameOf(security.getPrincipal()));
+                EndpointInput.nameOf(security.getPrincipal()));
         return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
     }
 
@@ -102,5 +118,34 @@ public final class IdempotencyEndpoint {
                     "A consumer cannot be forgotten as a whole: name a message", "Missing message id");
         }
         return forget(named.consumer(), named.messageId(), security);
+    }
+
+    /**
+     * Whether a message has been processed, when, and by which record.
+     *
+     * @param consumer the consumer
+     * @param messageId the id as it is stored: a digest, where the message's own is too long
+     * @param processed whether it is remembered as processed
+     * @param processedAt when, by the database's clock
+     * @param age how long ago that was
+     * @param record the record whose delivery was processed
+     */
+    record MessageReport(
+            String consumer,
+            String messageId,
+            boolean processed,
+            @Nullable Instant processedAt,
+            @Nullable Duration age,
+            @Nullable RecordCoordinates record) {
+
+        static MessageReport of(ProcessedMessage message) {
+            MessageId id = message.id();
+            return new MessageReport(
+                    id.consumer(), id.value(), true, message.processedAt(), message.age(), message.coordinates());
+        }
+
+        static MessageReport unknown(MessageId id) {
+            return new MessageReport(id.consumer(), id.value(), false, null, null, null);
+        }
     }
 }

@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -40,11 +39,11 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     /** How long a request waits for the store, also where that has no connection to give. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    private final AtomicReference<@Nullable CompletableFuture<List<String>>> asked = new AtomicReference<>();
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
     private final @Nullable Cleanup cleanup;
     private final OutageRegistry outages;
+    private @Nullable CompletableFuture<List<String>> asked;
 
     public IdempotencyHealthIndicator(
             ProcessedMessageStore store, @Nullable Schema schema, @Nullable Cleanup cleanup, OutageRegistry outages) {
@@ -70,9 +69,8 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 
     /** What the schema lacks, if the store answers in time; fails if it does not, or does not do what it has to. */
     private List<String> missingFromStore() {
-        CompletableFuture<List<String>> answer = ask();
         try {
-            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return ask().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException ex) {
             throw new QueryTimeoutException("The store has not answered within " + PATIENCE, ex);
         } catch (ExecutionException ex) {
@@ -84,27 +82,15 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     }
 
     /** Whoever asks while the store is being asked gets the same answer, so that at most one connection is taken for it. */
-    private CompletableFuture<List<String>> ask() {
-        CompletableFuture<List<String>> mine = new CompletableFuture<>();
-        CompletableFuture<List<String>> underWay = this.asked.compareAndExchange(null, mine);
-        if (underWay != null) {
-            return underWay;
+    private synchronized CompletableFuture<List<String>> ask() {
+        if (this.asked == null || this.asked.isDone()) {
+            this.asked = CompletableFuture.supplyAsync(this::look, task -> {
+                Thread thread = new Thread(task, "idempotency-health");
+                thread.setDaemon(true);
+                thread.start();
+            });
         }
-        Thread thread = new Thread(() -> answer(mine), "idempotency-health");
-        thread.setDaemon(true);
-        thread.start();
-        return mine;
-    }
-
-    private void answer(CompletableFuture<List<String>> asked) {
-        try {
-            List<String> missing = look();
-            this.asked.set(null);
-            asked.complete(missing);
-        } catch (Throwable ex) {
-            this.asked.set(null);
-            asked.completeExceptionally(ex);
-        }
+        return this.asked;
     }
 
     private List<String> look() {

@@ -1,14 +1,15 @@
 package dev.idempotency.actuate;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxMessage;
+import dev.idempotency.inbox.InboxPage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.inbox.ReplayResult;
 import dev.idempotency.observe.ConsumerRegistry;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,7 +57,7 @@ public final class IdempotencyInboxEndpoint {
                 InboxMessage message = find(consumer, messageId);
                 return (message != null) ? InboxMessageReport.of(message) : null;
             }
-            return InboxPageReport.of(this.inbox.find(new InboxQuery(
+            return PageReport.of(this.inbox.find(new InboxQuery(
                     (status != null) ? InboxStatus.of(status) : null,
                     consumer,
                     type,
@@ -94,10 +95,10 @@ public final class IdempotencyInboxEndpoint {
         boolean forgetting = Boolean.TRUE.equals(forget);
         logger.warn(
                 "A replay of {} of consumer '{}'{} was requested by {}",
-                (messageId != null) ? "message '" + Printable.text(messageId) + "'" : "all failed messages",
-                Printable.text(consumer),
+                (messageId != null) ? "message '" + EndpointInput.printable(messageId) + "'" : "all failed messages",
+                EndpointInput.printable(consumer),
                 forgetting ? ", even if processed," : "",
-                Printable.nameOf(security.getPrincipal()));
+                EndpointInput.nameOf(security.getPrincipal()));
         try {
             return (messageId != null)
                     ? replayOne(consumer, messageId, forgetting)
@@ -149,12 +150,33 @@ public final class IdempotencyInboxEndpoint {
             throw new InvalidEndpointRequestException(
                     "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
         }
-        for (MessageId id : ProcessedMessages.ids(consumer, messageId)) {
-            InboxMessage message = this.inbox.find(id);
-            if (message != null) {
-                return message;
-            }
-        }
-        return null;
+        return EndpointInput.messageIds(consumer, messageId).stream()
+                .map(this.inbox::find)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
+
+    /** A page of the inbox, what changed last first. */
+    record PageReport(List<InboxMessageReport.Entry> messages, int page, boolean last) {
+
+        static PageReport of(InboxPage page) {
+            return new PageReport(
+                    page.entries().stream().map(InboxMessageReport.Entry::brief).toList(), page.page(), page.last());
+        }
+    }
+
+    /**
+     * What became of a replay.
+     *
+     * @param sent how many messages were sent to their topics again
+     * @param unsendable how many could not be, each for a reason of its own, which is its last error
+     * @param withoutPayload how many could not be, as their payload was not kept
+     * @param refused why a single message was not, or why those after the ones that were sent were not
+     */
+    record ReplayReport(
+            long sent,
+            long unsendable,
+            long withoutPayload,
+            @Nullable String refused) {}
 }

@@ -1,10 +1,13 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxMessage;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import org.apache.kafka.common.header.Header;
@@ -19,17 +22,57 @@ import org.jspecify.annotations.Nullable;
  * @param payload the record's value
  */
 record InboxMessageReport(
-        InboxEntryReport message,
+        Entry message,
         @Nullable Bytes key,
         List<HeaderReport> headers,
         @Nullable Bytes payload) {
 
     static InboxMessageReport of(InboxMessage message) {
         return new InboxMessageReport(
-                InboxEntryReport.full(message.entry()),
+                Entry.of(message.entry(), message.entry().lastError()),
                 Bytes.of(message.key()),
                 message.headers().stream().map(HeaderReport::of).toList(),
                 Bytes.of(message.payload()));
+    }
+
+    /** What {@link InboxEntry} knows of a message, of whose last error a list has the first line. */
+    record Entry(
+            String consumer,
+            String messageId,
+            String status,
+            @Nullable String type,
+            RecordCoordinates record,
+            int attempts,
+            int replays,
+            @Nullable String lastError,
+            Instant receivedAt,
+            @Nullable Instant processedAt,
+            Instant updatedAt,
+            @Nullable Integer payloadSize,
+            @Nullable String payloadOmitted) {
+
+        /** A message in a list. */
+        static Entry brief(InboxEntry entry) {
+            String error = entry.lastError();
+            return of(entry, (error != null) ? error.lines().findFirst().orElse("") : null);
+        }
+
+        private static Entry of(InboxEntry entry, @Nullable String error) {
+            return new Entry(
+                    entry.id().consumer(),
+                    entry.id().value(),
+                    entry.status().toString(),
+                    entry.type(),
+                    entry.record(),
+                    entry.attempts(),
+                    entry.replays(),
+                    error,
+                    entry.receivedAt(),
+                    entry.processedAt(),
+                    entry.updatedAt(),
+                    entry.payloadSize(),
+                    entry.payloadOmitted());
+        }
     }
 
     /**

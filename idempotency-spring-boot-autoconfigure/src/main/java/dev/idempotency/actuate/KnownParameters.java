@@ -38,7 +38,7 @@ public final class KnownParameters implements OperationInvokerAdvisor {
                             String.format(
                                     Locale.ROOT,
                                     "There is no parameter '%s' of this request; there are %s",
-                                    Printable.text(name),
+                                    EndpointInput.printable(name),
                                     known),
                             "Unknown parameter");
                 }

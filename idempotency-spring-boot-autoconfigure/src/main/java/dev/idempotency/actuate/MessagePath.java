@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +22,7 @@ record MessagePath(String consumer, @Nullable String messageId) {
         if (messageId != null) {
             return new MessagePath(path, messageId);
         }
-        String consumer = consumers.stream()
-                .filter(name -> path.equals(name) || path.startsWith(name + "/"))
+        String consumer = possible(path, consumers)
                 .max(Comparator.comparingInt(String::length))
                 .orElse(segments[0]);
         boolean ends = path.length() == consumer.length();
@@ -31,10 +31,10 @@ record MessagePath(String consumer, @Nullable String messageId) {
 
     /** Whether a path could also be read as a message of another consumer that is known. */
     static boolean isAmbiguous(String[] segments, Collection<String> consumers) {
-        String path = String.join("/", segments);
-        return consumers.stream()
-                        .filter(name -> path.equals(name) || path.startsWith(name + "/"))
-                        .count()
-                > 1;
+        return possible(String.join("/", segments), consumers).count() > 1;
+    }
+
+    private static Stream<String> possible(String path, Collection<String> consumers) {
+        return consumers.stream().filter(name -> path.equals(name) || path.startsWith(name + "/"));
     }
 }

@@ -1,0 +1,41 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.key.MessageIdResolver;
+import java.security.Principal;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+
+/** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
+final class EndpointInput {
+
+    private EndpointInput() {}
+
+    /**
+     * The ids under which a message may be stored that is named by the key its producer gave it, or by the id under which it
+     * is stored; the first one is that of the key.
+     */
+    static Set<MessageId> messageIds(String consumer, String key) {
+        if (consumer.indexOf('\0') >= 0) {
+            throw new InvalidEndpointRequestException(
+                    "No consumer can have this name: it contains a NUL character, which databases refuse",
+                    "No consumer can have this name");
+        }
+        try {
+            return MessageIdResolver.idsNamed(consumer, key);
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(
+                    "No message can have this id: " + ex.getMessage(), "No message can have this id");
+        }
+    }
+
+    /** Text for the log: with line breaks it could write lines of its own. */
+    static String printable(String text) {
+        return text.replaceAll("\\p{Cntrl}", "?");
+    }
+
+    static String nameOf(@Nullable Principal principal) {
+        return (principal != null) ? printable(principal.getName()) : "somebody unknown";
+    }
+}
