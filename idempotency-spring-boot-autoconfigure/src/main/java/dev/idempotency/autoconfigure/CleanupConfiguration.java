@@ -45,7 +45,8 @@ final class CleanupConfiguration {
             CleanupProperties properties) {
         return new Cleanup(
                 tasks.orderedStream().toList(),
-                properties.limits(),
+                properties.batchSize(),
+                properties.rowsPerRun(),
                 observers.orderedStream().toList());
     }
 

@@ -1,7 +1,6 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.retention.CleanupLimits;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -42,9 +41,5 @@ public record CleanupProperties(
                             + " consumer may be in an application that shares this database and is down for a while")
                     .formatted(SHORTEST_ORPHANS_AFTER, idle));
         }
-    }
-
-    CleanupLimits limits() {
-        return new CleanupLimits(this.batchSize, this.rowsPerRun);
     }
 }

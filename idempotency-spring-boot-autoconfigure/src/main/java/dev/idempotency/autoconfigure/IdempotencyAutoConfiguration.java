@@ -16,9 +16,11 @@ import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -27,7 +29,9 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
@@ -37,9 +41,9 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 @AutoConfiguration(after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @ConditionalOnBean(ProcessedMessageStore.class)
-@EnableConfigurationProperties({IdempotencyProperties.class, ObserveProperties.class})
+@EnableConfigurationProperties(IdempotencyProperties.class)
 @Import({
-    AutoProxyCreatorRegistrar.class,
+    IdempotencyAutoConfiguration.AutoProxyCreatorRegistrar.class,
     FailureConfiguration.class,
     InboxConfiguration.class,
     CleanupConfiguration.class
@@ -102,7 +106,18 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     StoreWatch idempotencyStoreWatch(
-            ProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, ObserveProperties properties) {
-        return new StoreWatch(() -> store.statistics(consumers.getObject().names()), properties.storeInterval());
+            ProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, IdempotencyProperties properties) {
+        return new StoreWatch(
+                () -> store.statistics(consumers.getObject().names()),
+                properties.observe().storeInterval());
+    }
+
+    /** Sees to it that infrastructure advisors are applied, with whichever proxy creator the application has. */
+    static final class AutoProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importingClass, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
     }
 }

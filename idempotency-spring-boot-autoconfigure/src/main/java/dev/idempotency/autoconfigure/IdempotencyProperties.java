@@ -17,6 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
+ * @param observe what is watched
  */
 @ConfigurationProperties("idempotency")
 public record IdempotencyProperties(
@@ -24,7 +25,8 @@ public record IdempotencyProperties(
         @DefaultValue("7d") Duration retention,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
-        @DefaultValue Schema schema) {
+        @DefaultValue Schema schema,
+        @DefaultValue Observe observe) {
 
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
@@ -74,4 +76,19 @@ public record IdempotencyProperties(
     public record Schema(
             @DefaultValue("migrate") SchemaMode mode,
             @Nullable String name) {}
+
+    /**
+     * What is watched.
+     *
+     * @param storeInterval how often the store is asked at most for its size and its oldest messages
+     */
+    public record Observe(@DefaultValue("1m") Duration storeInterval) {
+
+        public Observe {
+            if (storeInterval.isNegative() || storeInterval.isZero()) {
+                throw new IllegalArgumentException(
+                        "idempotency.observe.store-interval must be positive, but is " + storeInterval);
+            }
+        }
+    }
 }

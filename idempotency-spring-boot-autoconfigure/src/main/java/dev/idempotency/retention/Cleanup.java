@@ -1,5 +1,6 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.ObserverNotifier;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -17,17 +18,35 @@ public final class Cleanup {
 
     private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
 
-    private static final int MAX_DEPTH = 100;
+    private static final int LARGEST_BATCH = 10_000;
 
     private final List<CleanupTask> tasks;
-    private final CleanupLimits limits;
+    private final int batchSize;
+    private final long rowsPerRun;
     private final ObserverNotifier<CleanupObserver> observers;
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
     private @Nullable CleanupRun lastLogged;
 
-    public Cleanup(List<CleanupTask> tasks, CleanupLimits limits, List<CleanupObserver> observers) {
+    /**
+     * Cleans up with these tasks.
+     *
+     * @param batchSize rows per transaction
+     * @param rowsPerRun rows per run, which then ends even if there are more
+     */
+    public Cleanup(List<CleanupTask> tasks, int batchSize, long rowsPerRun, List<CleanupObserver> observers) {
+        if (batchSize < 1 || batchSize > LARGEST_BATCH) {
+            throw new IllegalArgumentException(
+                    "idempotency.cleanup.batch-size must be between 1 and %d, so that transactions stay small, but is %d"
+                            .formatted(LARGEST_BATCH, batchSize));
+        }
+        if (rowsPerRun < batchSize) {
+            throw new IllegalArgumentException(
+                    "idempotency.cleanup.rows-per-run must be at least idempotency.cleanup.batch-size (%d), but is %d"
+                            .formatted(batchSize, rowsPerRun));
+        }
         this.tasks = List.copyOf(tasks);
-        this.limits = limits;
+        this.batchSize = batchSize;
+        this.rowsPerRun = rowsPerRun;
         this.observers = new ObserverNotifier<>(observers, "the cleanup is not affected");
     }
 
@@ -43,7 +62,7 @@ public final class Cleanup {
 
     /** The same, ending after the present batch when {@code stop} is counted down. */
     synchronized CleanupRun run(CountDownLatch stop) {
-        CleanupRun run = new CleanupRound(this.limits, stop).run(this.tasks);
+        CleanupRun run = new CleanupRound(this.batchSize, this.rowsPerRun, stop).run(this.tasks);
         this.status = this.status.after(run);
         if (stop.getCount() > 0) {
             log(run);
@@ -78,18 +97,9 @@ public final class Cleanup {
     /** Another kind of failure is not alike; the same kind with another text, such as a count, is. */
     private static boolean wentAlike(CleanupRun one, CleanupRun other) {
         if (one.failure() != null && other.failure() != null) {
-            return innermost(one.failure()).getClass()
-                    == innermost(other.failure()).getClass();
+            return Causes.of(one.failure()).deepest().getClass()
+                    == Causes.of(other.failure()).deepest().getClass();
         }
         return one.failed() == other.failed() && one.keepsUp() == other.keepsUp();
-    }
-
-    /** Causes may go round in a circle. */
-    private static Throwable innermost(Throwable failure) {
-        Throwable cause = failure;
-        for (int depth = 0; cause.getCause() != null && depth < MAX_DEPTH; depth++) {
-            cause = cause.getCause();
-        }
-        return cause;
     }
 }

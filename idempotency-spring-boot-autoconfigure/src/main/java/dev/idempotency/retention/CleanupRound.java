@@ -22,15 +22,17 @@ final class CleanupRound {
 
     private static final long LONGEST_REST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final CleanupLimits limits;
+    private final int batchSize;
+    private final long rowsPerRun;
     private final CountDownLatch stop;
     private final Deque<Turn> turns = new ArrayDeque<>();
     private final Map<String, Long> deletedByTask = new HashMap<>();
     private long deleted;
     private @Nullable RuntimeException failure;
 
-    CleanupRound(CleanupLimits limits, CountDownLatch stop) {
-        this.limits = limits;
+    CleanupRound(int batchSize, long rowsPerRun, CountDownLatch stop) {
+        this.batchSize = batchSize;
+        this.rowsPerRun = rowsPerRun;
         this.stop = stop;
     }
 
@@ -57,7 +59,7 @@ final class CleanupRound {
 
     /** Whether the run may go on after this turn. */
     private boolean take(Turn turn) {
-        int limit = (int) Math.min(this.limits.batchSize(), this.limits.rowsPerRun() - this.deleted);
+        int limit = (int) Math.min(this.batchSize, this.rowsPerRun - this.deleted);
         long start = System.nanoTime();
         try {
             int removed = turn.backlog().remove(limit);
@@ -69,7 +71,7 @@ final class CleanupRound {
         } catch (RuntimeException ex) {
             failed(turn.task(), ex);
         }
-        return this.deleted < this.limits.rowsPerRun() && !restedUntilStopped(System.nanoTime() - start);
+        return this.deleted < this.rowsPerRun && !restedUntilStopped(System.nanoTime() - start);
     }
 
     /** What failed for one backlog of a task would fail for the others, after a time-out each; other tasks go on. */

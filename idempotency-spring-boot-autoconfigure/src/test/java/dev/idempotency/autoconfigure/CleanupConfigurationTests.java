@@ -73,20 +73,7 @@ class CleanupConfigurationTests {
     @Test
     void whenTheUserDefinesTheirOwnCleanupThenOursBacksOff() {
         this.runner
-                .withBean(
-                        "theirs",
-                        Cleanup.class,
-                        () -> new Cleanup(
-                                List.of(),
-                                new CleanupProperties(
-                                                true,
-                                                DurationOrNever.valueOf("1m"),
-                                                Duration.ZERO,
-                                                1,
-                                                1,
-                                                DurationOrNever.valueOf("-"))
-                                        .limits(),
-                                List.of()))
+                .withBean("theirs", Cleanup.class, () -> new Cleanup(List.of(), 1, 1, List.of()))
                 .run(context -> assertThat(context).getBeanNames(Cleanup.class).containsExactly("theirs"));
     }
 

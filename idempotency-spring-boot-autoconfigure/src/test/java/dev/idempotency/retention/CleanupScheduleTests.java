@@ -116,7 +116,7 @@ class CleanupScheduleTests {
                 return List.of(backlog);
             }
         };
-        Cleanup cleanup = new Cleanup(List.of(task), new CleanupLimits(10, 1000), List.of());
+        Cleanup cleanup = new Cleanup(List.of(task), 10, 1000, List.of());
         return new CleanupSchedule(cleanup, initialDelay, interval);
     }
 

@@ -18,14 +18,15 @@ import org.springframework.dao.PermissionDeniedDataAccessException;
 @ExtendWith(OutputCaptureExtension.class)
 class CleanupTests {
 
-    private static final CleanupLimits LIMITS = new CleanupLimits(10, 1000);
+    private static final int BATCH_SIZE = 10;
+    private static final long ROWS_PER_RUN = 1000;
 
     private final List<String> protocol = new ArrayList<>();
 
     @Test
     void everyBacklogIsDrainedABatchOfEachInTurn() {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 25, 5);
-        CleanupRun run = cleanup(LIMITS, rows).run();
+        CleanupRun run = cleanup(ROWS_PER_RUN, rows).run();
         assertThat(rows.remaining()).containsExactly(0, 0);
         assertThat(this.protocol).containsExactly("processed-0", "processed-1", "processed-0", "processed-0");
         assertThat(run.keepsUp()).isTrue();
@@ -35,7 +36,7 @@ class CleanupTests {
     @Test
     void aRunEndsAtItsLimitAndSaysThatItDoesNotKeepUpOnceUntilItDoes(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 60);
-        Cleanup cleanup = cleanup(new CleanupLimits(10, 25), rows);
+        Cleanup cleanup = cleanup(25, rows);
         assertThat(cleanup.run().deleted()).isEqualTo(25);
         assertThat(cleanup.run().deleted()).isEqualTo(25);
         assertThat(cleanup.status().keepsUp()).isFalse();
@@ -48,7 +49,7 @@ class CleanupTests {
     @Test
     void theStatusAddsUpTheRuns() {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 12);
-        Cleanup cleanup = cleanup(LIMITS, rows, new RowsInMemory("inbox", this.protocol, 3));
+        Cleanup cleanup = cleanup(ROWS_PER_RUN, rows, new RowsInMemory("inbox", this.protocol, 3));
         assertThat(cleanup.status()).isEqualTo(new CleanupStatus(null, null, 0, 0, 0));
         assertThat(cleanup.status().keepsUp()).isTrue();
         CleanupRun first = cleanup.run();
@@ -68,7 +69,7 @@ class CleanupTests {
         RowsInMemory failing = new RowsInMemory("processed", this.protocol, 5, 5, 5);
         failing.failWith(new DataAccessResourceFailureException("down"));
         RowsInMemory working = new RowsInMemory("inbox", this.protocol, 12);
-        CleanupRun run = cleanup(LIMITS, failing, working).run();
+        CleanupRun run = cleanup(ROWS_PER_RUN, failing, working).run();
         assertThat(this.protocol).containsExactly("processed-0", "inbox-0", "inbox-0");
         assertThat(working.remaining()).containsExactly(0);
         assertThat(run.failed()).isTrue();
@@ -91,14 +92,14 @@ class CleanupTests {
             }
         };
         RowsInMemory working = new RowsInMemory("inbox", this.protocol, 1);
-        assertThat(cleanup(LIMITS, failing, working).run().failure()).hasMessage("down");
+        assertThat(cleanup(ROWS_PER_RUN, failing, working).run().failure()).hasMessage("down");
         assertThat(working.remaining()).containsExactly(0);
     }
 
     @Test
     void aFailureIsLoggedOnceUntilItChanges(CapturedOutput output) {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 5);
-        Cleanup cleanup = cleanup(LIMITS, rows);
+        Cleanup cleanup = cleanup(ROWS_PER_RUN, rows);
         rows.failWith(new DataAccessResourceFailureException("connection 1 refused"));
         cleanup.run();
         rows.failWith(new DataAccessResourceFailureException("connection 2 refused"));
@@ -124,7 +125,7 @@ class CleanupTests {
         CleanupObserver broken = run -> {
             throw new IllegalStateException("broken observer");
         };
-        Cleanup cleanup = new Cleanup(List.of(rows), LIMITS, List.of(broken, heard::add));
+        Cleanup cleanup = new Cleanup(List.of(rows), BATCH_SIZE, ROWS_PER_RUN, List.of(broken, heard::add));
         CleanupRun first = cleanup.run();
         assertThat(heard).containsExactly(first);
         assertThat(first.deleted()).isEqualTo(5);
@@ -140,7 +141,7 @@ class CleanupTests {
     void aRunThatIsToldToStopIsNotSaidToBeBehind(CapturedOutput output) {
         CountDownLatch stop = new CountDownLatch(1);
         stop.countDown();
-        CleanupRun run = cleanup(LIMITS, new RowsInMemory("processed", this.protocol, 25))
+        CleanupRun run = cleanup(ROWS_PER_RUN, new RowsInMemory("processed", this.protocol, 25))
                 .run(stop);
         assertThat(run.keepsUp()).isFalse();
         assertThat(output.toString()).doesNotContain("does not keep up");
@@ -150,7 +151,7 @@ class CleanupTests {
     void aRunThatIsToldToStopEndsAfterItsBatch() {
         RowsInMemory rows = new RowsInMemory("processed", this.protocol, 50);
         CountDownLatch stopped = new CountDownLatch(0);
-        CleanupRun run = cleanup(LIMITS, rows).run(stopped);
+        CleanupRun run = cleanup(ROWS_PER_RUN, rows).run(stopped);
         assertThat(rows.remaining()).containsExactly(40);
         assertThat(run.keepsUp()).isFalse();
     }
@@ -158,18 +159,18 @@ class CleanupTests {
     @Test
     void limitsThatMakeNoSenseAreRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new CleanupLimits(0, 10))
+                .isThrownBy(() -> new Cleanup(List.of(), 0, 10, List.of()))
                 .withMessageContaining("batch-size")
                 .withMessageContaining("is 0");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new CleanupLimits(10_001, 100_000))
+                .isThrownBy(() -> new Cleanup(List.of(), 10_001, 100_000, List.of()))
                 .withMessageContaining("10001");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new CleanupLimits(100, 99))
+                .isThrownBy(() -> new Cleanup(List.of(), 100, 99, List.of()))
                 .withMessageContaining("rows-per-run");
     }
 
-    private static Cleanup cleanup(CleanupLimits limits, CleanupTask... tasks) {
-        return new Cleanup(List.of(tasks), limits, List.of());
+    private static Cleanup cleanup(long rowsPerRun, CleanupTask... tasks) {
+        return new Cleanup(List.of(tasks), BATCH_SIZE, rowsPerRun, List.of());
     }
 }

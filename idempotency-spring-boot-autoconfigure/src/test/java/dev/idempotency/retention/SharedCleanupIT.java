@@ -64,7 +64,7 @@ class SharedCleanupIT {
                 .toList();
         CleanupTask task =
                 new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), consumers, Duration.ofDays(30));
-        return new Cleanup(List.of(new Together(task)), new CleanupLimits(500, 1_000_000), List.of());
+        return new Cleanup(List.of(new Together(task)), 500, 1_000_000, List.of());
     }
 
     /** Begins when all instances have come as far. */
