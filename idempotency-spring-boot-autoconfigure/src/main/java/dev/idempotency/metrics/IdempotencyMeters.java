@@ -43,64 +43,26 @@ import dev.idempotency.observe.Outcome;
  */
 public final class IdempotencyMeters {
 
-    /** Messages by outcome. */
     public static final String MESSAGES = "idempotency.messages";
-
-    /** Duplicates by kind. */
     public static final String DEDUP_HITS = "idempotency.dedup.hits";
-
-    /** How long before its duplicate a message was processed. */
     public static final String DEDUP_AGE = "idempotency.dedup.age";
-
-    /** How long messages are remembered. */
     public static final String RETENTION = "idempotency.retention";
-
-    /** Claims by result. */
     public static final String CLAIM = "idempotency.claim";
-
-    /** Transactions in which the listener ran. */
     public static final String LISTENER = "idempotency.listener";
-
-    /** Messages that came again because they had failed. */
     public static final String RETRIES = "idempotency.retries";
-
-    /** Messages published to a dead-letter topic. */
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
-
-    /** 1 while a consumer waits for the database. */
     public static final String OUTAGE = "idempotency.outage";
-
-    /** Runs of the cleanup. */
     public static final String CLEANUP = "idempotency.cleanup";
-
-    /** Messages that the cleanup forgot. */
     public static final String CLEANUP_DELETED = "idempotency.cleanup.deleted";
-
-    /** Runs of the cleanup that failed. */
     public static final String CLEANUP_FAILURES = "idempotency.cleanup.failures";
-
-    /** Messages in the store, estimated. */
     public static final String STORE_ROWS = "idempotency.store.rows";
-
-    /** Age of the oldest message that is remembered. */
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
-
-    /** Messages of the inbox that were sent to their topics again. */
     public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
-
-    /** Failures that could not be recorded in the inbox. */
     public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
 
-    /** The consumer's name. */
     public static final String CONSUMER = "consumer";
-
-    /** What became of a message. */
     public static final String OUTCOME = "outcome";
-
-    /** Whose doing a duplicate is. */
     public static final String KIND = "kind";
-
-    /** How a claim or a cleanup ended. */
     public static final String RESULT = "result";
 
     private IdempotencyMeters() {}

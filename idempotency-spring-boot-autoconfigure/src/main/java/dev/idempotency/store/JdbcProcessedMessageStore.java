@@ -8,7 +8,6 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.WriteProbe;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,9 +21,11 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
@@ -54,15 +55,21 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
+    private static final String MARK_FORGOTTEN = """
+            update %s
+            set status = 'forgotten', updated_at = %s
+            where consumer_id = ? and message_id = ? and status = 'processed'
+            """;
+
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final ClaimStatement claim;
     private final String find;
     private final String any;
     private final String delete;
+    private final String markForgotten;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
-    private final ForgottenMarker forgottenMarker;
     private final StoreStatisticsReader statistics;
     private final WriteProbe probe;
 
@@ -76,9 +83,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), table);
         this.any = ANY.formatted(table);
         this.delete = DELETE.formatted(table);
+        this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
         this.jdbc = database.jdbc();
         this.lookUps = database.jdbc(LOOK_UP_SECONDS);
-        this.forgottenMarker = new ForgottenMarker(database);
         this.statistics = new StoreStatisticsReader(database, this.lookUps);
         this.probe = new WriteProbe(database);
     }
@@ -138,14 +145,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
         String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1));
         String consumer = ids.get(0).consumer();
+        Stream<String> values = ids.stream().map(MessageId::value);
         template.query(
                 sql,
-                (PreparedStatement statement) -> {
-                    statement.setString(1, consumer);
-                    for (int i = 0; i < ids.size(); i++) {
-                        statement.setString(i + 2, ids.get(i).value());
-                    }
-                },
                 (ResultSet row) -> {
                     MessageId id = new MessageId(consumer, row.getString(1));
                     RecordCoordinates coordinates =
@@ -154,7 +156,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
                     Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
                     found.put(
                             id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
-                });
+                },
+                Stream.concat(Stream.of(consumer), values).toArray());
     }
 
     @Override
@@ -167,10 +170,21 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return inTransaction(template -> {
             boolean known = delete(id, template);
             if (known) {
-                this.forgottenMarker.mark(id, template);
+                markForgotten(id, template);
             }
             return known;
         });
+    }
+
+    /**
+     * Marks a message as forgotten on purpose, if it is in the inbox, so that it may be replayed: what has merely expired
+     * stays marked as processed. Who has no inbox need not have its table, nor a right to it, and must not lose the
+     * transaction for that.
+     */
+    private void markForgotten(MessageId id, JdbcTemplate template) {
+        this.database.tryInSavepoint(
+                () -> template.update(this.markForgotten, id.consumer(), id.value()),
+                ex -> ex instanceof BadSqlGrammarException || WriteProbe.denial(ex) != null);
     }
 
     private boolean delete(MessageId id, JdbcTemplate template) {

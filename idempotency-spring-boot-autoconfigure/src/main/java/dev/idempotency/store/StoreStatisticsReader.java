@@ -33,12 +33,7 @@ final class StoreStatisticsReader {
 
     StoreStatistics read(Collection<String> consumers) {
         Map<String, Duration> ages = new HashMap<>();
-        for (String consumer : consumers) {
-            Duration age = oldestAge(consumer);
-            if (age != null) {
-                ages.put(consumer, age);
-            }
-        }
+        consumers.forEach(consumer -> ages.computeIfAbsent(consumer, this::oldestAge));
         return new StoreStatistics(rows(), ages);
     }
 
