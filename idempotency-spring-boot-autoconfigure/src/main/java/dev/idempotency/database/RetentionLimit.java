@@ -18,7 +18,7 @@ public final class RetentionLimit {
         return duration;
     }
 
-    public static boolean isExceededBy(Duration duration) {
+    static boolean isExceededBy(Duration duration) {
         return duration.compareTo(LONGEST) > 0;
     }
 }

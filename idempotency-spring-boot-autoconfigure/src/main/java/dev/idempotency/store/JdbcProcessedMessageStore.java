@@ -11,7 +11,6 @@ import dev.idempotency.database.WriteProbe;
 import java.sql.ResultSet;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -102,11 +101,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
-        List<Claim> sorted = claims;
-        if (claims.size() > 1) {
-            sorted = new ArrayList<>(claims);
-            sorted.sort(BY_ID);
-        }
+        List<Claim> sorted = (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
         return this.transaction.claim(this.claim, sorted);
     }
 
