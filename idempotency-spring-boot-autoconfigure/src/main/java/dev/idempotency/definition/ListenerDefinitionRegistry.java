@@ -67,6 +67,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Dispo
             return null;
         }
         TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
+        topics.listenToRebalances();
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (ListenerCandidate candidate : candidates) {
             boolean targetSeen = installation.test(bean, candidate.method());
@@ -79,7 +80,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Dispo
             }
         }
         boolean perPoll = candidates.stream().anyMatch(ListenerCandidate::wantsTransactionPerPoll);
-        return new ProtectedMethods(definitions, topics, perPoll);
+        return new ProtectedMethods(definitions, perPoll);
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */

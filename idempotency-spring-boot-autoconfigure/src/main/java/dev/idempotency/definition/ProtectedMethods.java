@@ -1,6 +1,5 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Method;
 import java.util.Collections;
@@ -14,7 +13,6 @@ import org.springframework.aop.support.AopUtils;
 public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
-    private final TopicIdTracker topics;
     private final boolean transactionPerPoll;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
@@ -23,9 +21,8 @@ public final class ProtectedMethods {
      *
      * @param transactionPerPoll whether they are called record by record in one transaction for all records of a poll
      */
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, TopicIdTracker topics, boolean transactionPerPoll) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll) {
         this.definitions = Map.copyOf(definitions);
-        this.topics = topics;
         this.transactionPerPoll = transactionPerPoll;
     }
 
@@ -41,11 +38,6 @@ public final class ProtectedMethods {
 
     public ConsumerObserver observer() {
         return first().observer();
-    }
-
-    /** Which topics the container's records are from; it hears which partitions come and go. */
-    public TopicIdTracker topics() {
-        return this.topics;
     }
 
     private ListenerDefinition first() {

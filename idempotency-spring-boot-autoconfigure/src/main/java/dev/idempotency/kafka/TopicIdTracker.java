@@ -12,8 +12,8 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
 
 /**
  * Knows which topics the records of one container are from. The broker is asked once per topic when partitions have been
@@ -25,7 +25,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  */
 public final class TopicIdTracker {
 
-    private record Position(@Nullable Uuid topicId, long offset) {}
+    private record Position(Uuid topicId, long offset) {}
 
     private final TopicIdLookup ids;
     private final AbstractMessageListenerContainer<?, ?> container;
@@ -43,17 +43,20 @@ public final class TopicIdTracker {
         this.container = container;
     }
 
-    /** Partitions have been assigned, of which these offsets come next. */
-    public void assigned(Map<TopicPartition, Long> next) {
-        this.positionsOfOriginals.clear();
-        next.keySet().forEach(partition -> this.answers.remove(partition.topic()));
-        next.forEach((partition, offset) -> this.positions.put(partition, new Position(null, offset - 1)));
+    /** Hears which partitions are assigned to the container, beside the listener that it has. */
+    public void listenToRebalances() {
+        ContainerProperties properties = this.container.getContainerProperties();
+        properties.setConsumerRebalanceListener(
+                new AssignmentListener(this::assigned, properties.getConsumerRebalanceListener()));
     }
 
-    public void revoked(@Nullable Collection<TopicPartition> partitions) {
-        if (partitions != null) {
-            partitions.forEach(this.positions::remove);
-        }
+    /** What was known of them is out of date: others had them meanwhile, perhaps of another topic of that name. */
+    private void assigned(Collection<TopicPartition> partitions) {
+        this.positionsOfOriginals.clear();
+        partitions.forEach(partition -> {
+            this.answers.remove(partition.topic());
+            this.positions.remove(partition);
+        });
     }
 
     /**
@@ -98,8 +101,10 @@ public final class TopicIdTracker {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
         Position last = known.get(partition);
         Uuid id = null;
-        if (last != null && record.offset() > last.offset()) {
-            id = (last.topicId() != null) ? last.topicId() : this.answers.get(record.topic());
+        if (last == null) {
+            id = (known == this.positions) ? this.answers.get(record.topic()) : null;
+        } else if (record.offset() > last.offset()) {
+            id = last.topicId();
         }
         if (id == null) {
             id = ask(record);

@@ -28,7 +28,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
@@ -153,6 +155,33 @@ class RecreatedTopicIT extends ApplicationTest {
                 .noneMatch(thread -> thread.getName().contains("idempotency-topic-ids")));
     }
 
+    @Test
+    void aPartitionThatComesBackAfterItsTopicWasCreatedAnewIsLookedAtAgain() throws Exception {
+        try (TestApplication app = start(Plain.class)) {
+            send(app, "old 0");
+            awaitAll(app, "old 0");
+            MessageListenerContainer container = app.bean(KafkaListenerEndpointRegistry.class)
+                    .getAllListenerContainers()
+                    .iterator()
+                    .next();
+            container.stop();
+            try (TestApplication another = start(Plain.class)) {
+                send(another, "old 1");
+                awaitAll(another, "old 0", "old 1");
+            }
+            recreateTopic();
+            send(app, "new 0", "new 1");
+            try (Admin admin = TestKafka.admin()) {
+                admin.alterConsumerGroupOffsets(
+                                this.group, Map.of(new TopicPartition(this.topic, 0), new OffsetAndMetadata(1)))
+                        .all()
+                        .get(30, TimeUnit.SECONDS);
+            }
+            container.start();
+            awaitAll(app, "new 1", "old 0", "old 1");
+        }
+    }
+
     private TestApplication start(Class<?> listeners) {
         return start(List.of(NO_TOPICS), listeners, Effects.class, Outcomes.class);
     }
@@ -219,6 +248,18 @@ class RecreatedTopicIT extends ApplicationTest {
         @IdempotentListener(consumer = "polls", key = "#coordinates", transactionPerPoll = true)
         void polls(String payload) {
             this.effects.happen("polls " + payload);
+        }
+    }
+
+    static class Plain {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "plain", key = "#coordinates")
+        void on(String payload) {
+            this.effects.happen(payload);
         }
     }
 
