@@ -64,7 +64,7 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
 }
 
 // What goes to Maven Central.
-configure(listOf(project(":idempotency-bom"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"))) {
+configure(listOf(project(":idempotency-bom"), project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
     apply(plugin = "maven-publish")
 
     configure<PublishingExtension> {
@@ -115,7 +115,7 @@ project(":idempotency-bom") {
 }
 
 // What goes to Maven Central as jars.
-configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"))) {
+configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":idempotency-spring-boot-starter"), project(":idempotency-spring-boot-test"))) {
     apply(plugin = "org.cyclonedx.bom")
 
     configure<JavaPluginExtension> {

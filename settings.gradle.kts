@@ -3,5 +3,5 @@ dependencyResolutionManagement { repositories { mavenCentral() } }
 
 rootProject.name = "idempotency-spring-boot"
 
-include("idempotency-bom", "idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter")
+include("idempotency-bom", "idempotency-spring-boot-autoconfigure", "idempotency-spring-boot-starter", "idempotency-spring-boot-test")
 include("test-support", "kotlin-tests", "sample-app", "benchmarks", "chaos")

@@ -11,5 +11,6 @@ dependencies {
     "implementation"(libs.spring.boot.starter.actuator)
 
     "testImplementation"(libs.spring.boot.starter.test)
+    "testImplementation"(project(":idempotency-spring-boot-test"))
     "testImplementation"(libs.selenium.chrome.driver)
 }

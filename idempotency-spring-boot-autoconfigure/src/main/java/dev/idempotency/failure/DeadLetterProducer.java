@@ -34,6 +34,7 @@ final class DeadLetterProducer implements AutoCloseable {
         this.applications = applications;
         this.producer =
                 new RawRecordProducer(applications.getConfigurationProperties(), applicationName, "dead-letters");
+        this.producer.postProcessWith(applications.getPostProcessors());
     }
 
     KafkaTemplate<byte[], byte[]> template() {

@@ -18,6 +18,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.ProducerPostProcessor;
 import org.springframework.util.StringUtils;
 
 /**
@@ -73,6 +74,13 @@ public final class RawRecordProducer implements AutoCloseable {
         this.producers =
                 new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
         this.template = new KafkaTemplate<>(this.producers);
+    }
+
+    /** Has what is put around the application's producers (for tracing, or in tests) put around this one too. */
+    @SuppressWarnings("unchecked") // They are for producers of any type, as those of an application may be.
+    public void postProcessWith(List<? extends ProducerPostProcessor<?, ?>> postProcessors) {
+        postProcessors.forEach(postProcessor ->
+                this.producers.addPostProcessor((ProducerPostProcessor<byte[], byte[]>) postProcessor));
     }
 
     /** The same producer, for those who send by themselves. */

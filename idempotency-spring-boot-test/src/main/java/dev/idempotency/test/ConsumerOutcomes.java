@@ -1,0 +1,86 @@
+package dev.idempotency.test;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.producer.ProducerRecord;
+
+/** What has become of one consumer's messages since the last reset. */
+final class ConsumerOutcomes implements ConsumerObserver {
+
+    /** A message whose effects have been committed. */
+    record Processed(MessageId id, RecordCoordinates coordinates) {}
+
+    private final List<Processed> processed = new CopyOnWriteArrayList<>();
+    private final List<Duplicate> dropped = new CopyOnWriteArrayList<>();
+    private final List<RecordCoordinates> withoutKey = new CopyOnWriteArrayList<>();
+    private final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
+    private final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
+    private final AtomicInteger failed = new AtomicInteger();
+
+    @Override
+    public void processed(MessageId id, RecordCoordinates coordinates) {
+        this.processed.add(new Processed(id, coordinates));
+    }
+
+    @Override
+    public void duplicate(Duplicate duplicate) {
+        this.dropped.add(duplicate);
+    }
+
+    @Override
+    public void missingKey(RecordCoordinates coordinates) {
+        this.withoutKey.add(coordinates);
+    }
+
+    @Override
+    public void failed(int messages) {
+        this.failed.addAndGet(messages);
+    }
+
+    @Override
+    public void deadLettered(RecordCoordinates coordinates) {
+        this.deadLettered.add(coordinates);
+    }
+
+    void published(ProducerRecord<?, ?> record) {
+        this.published.add(record);
+    }
+
+    List<Processed> processed() {
+        return this.processed;
+    }
+
+    List<Duplicate> dropped() {
+        return this.dropped;
+    }
+
+    List<RecordCoordinates> withoutKey() {
+        return this.withoutKey;
+    }
+
+    List<RecordCoordinates> deadLettered() {
+        return this.deadLettered;
+    }
+
+    List<ProducerRecord<?, ?>> published() {
+        return this.published;
+    }
+
+    int failures() {
+        return this.failed.get();
+    }
+
+    void reset() {
+        this.processed.clear();
+        this.dropped.clear();
+        this.withoutKey.clear();
+        this.deadLettered.clear();
+        this.published.clear();
+        this.failed.set(0);
+    }
+}

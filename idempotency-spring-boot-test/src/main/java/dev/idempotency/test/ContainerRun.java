@@ -1,0 +1,146 @@
+package dev.idempotency.test;
+
+import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.SpringKafkaInternals;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.errors.InterruptException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationContext;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.util.Assert;
+
+/** One container like one of the application's, from its start with some records until it has done with them. */
+final class ContainerRun implements AutoCloseable {
+
+    private static final ThreadLocal<@Nullable ContainerRun> CURRENT = new ThreadLocal<>();
+    private static final Duration GLANCE = Duration.ofMillis(50);
+
+    private final TestedConsumer consumer;
+    private final RecordReader reader;
+    private final LogConsumer kafkaConsumer;
+    private final ConcurrentMessageListenerContainer<Object, Object> container;
+    private final boolean losesCommits;
+    private final CountDownLatch together;
+
+    /**
+     * Makes a container that has not been started.
+     *
+     * @param together how many containers deliver at the same time; each counts down and waits for the others
+     */
+    ContainerRun(
+            AbstractMessageListenerContainer<?, ?> original,
+            TestedConsumer consumer,
+            List<LoggedRecord> records,
+            RecordLog log,
+            boolean losesCommits,
+            CountDownLatch together) {
+        this.consumer = consumer;
+        this.losesCommits = losesCommits;
+        this.together = together;
+        this.reader = new RecordReader(original);
+        Object max = ContainerFacts.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
+        this.kafkaConsumer = new LogConsumer(
+                records,
+                record -> read(record, log),
+                (max != null) ? Integer.parseInt(max.toString()) : ConsumerConfig.DEFAULT_MAX_POLL_RECORDS,
+                this);
+        this.container = containerLike(original, this.kafkaConsumer);
+    }
+
+    private ConsumerRecord<Object, Object> read(LoggedRecord record, RecordLog log) {
+        ConsumerRecord<Object, Object> read = this.reader.read(record);
+        if (this.consumer.tellsCoordinates()) {
+            // There is no broker to ask for the topic's id.
+            TopicCoordinates.of(log.topicId(record.topic()), record.coordinates())
+                    .tellBy(read);
+        }
+        return read;
+    }
+
+    /** With all that the application, and the library, have set there. */
+    @SuppressWarnings("unchecked") // Its listener takes what its deserializers make.
+    private static ConcurrentMessageListenerContainer<Object, Object> containerLike(
+            AbstractMessageListenerContainer<?, ?> given, Consumer<Object, Object> kafkaConsumer) {
+        AbstractMessageListenerContainer<Object, Object> original =
+                (AbstractMessageListenerContainer<Object, Object>) given;
+        ConsumerFactory<Object, Object> factory =
+                (ConsumerFactory<Object, Object>) SpringKafkaInternals.consumerFactoryOf(given);
+        Assert.state(factory != null, "The container has no consumer factory");
+        ConcurrentMessageListenerContainer<Object, Object> container = new ConcurrentMessageListenerContainer<>(
+                new LogConsumerFactory(factory, () -> kafkaConsumer), original.getContainerProperties());
+        container.setBeanName(original.getListenerId());
+        container.setCommonErrorHandler(original.getCommonErrorHandler());
+        container.setAfterRollbackProcessor(original.getAfterRollbackProcessor());
+        container.setRecordInterceptor(original.getRecordInterceptor());
+        container.setBatchInterceptor(original.getBatchInterceptor());
+        container.setListenerInfo(original.getListenerInfo());
+        if (original.getApplicationEventPublisher() instanceof ApplicationContext context) {
+            container.setApplicationContext(context);
+            container.setApplicationEventPublisher(context);
+        }
+        container.getContainerProperties().setMissingTopicsFatal(false);
+        return container;
+    }
+
+    /** The run whose container has this thread, or {@code null}. */
+    static @Nullable ContainerRun current() {
+        return CURRENT.get();
+    }
+
+    TestedConsumer consumer() {
+        return this.consumer;
+    }
+
+    boolean losesCommits() {
+        return this.losesCommits;
+    }
+
+    void enter() {
+        CURRENT.set(this);
+    }
+
+    void leave() {
+        CURRENT.remove();
+    }
+
+    void awaitOthers() {
+        this.together.countDown();
+        try {
+            // Whoever is missing after that has not come at all, which its own run tells.
+            this.together.await(10, TimeUnit.SECONDS);
+        } catch (InterruptedException ex) {
+            throw new InterruptException(ex);
+        }
+    }
+
+    void start() {
+        this.container.start();
+    }
+
+    /** Returns when the container has done with all records, or has stopped by itself. */
+    void awaitDone(long deadlineNanos, Duration timeout) throws InterruptedException {
+        while (!this.kafkaConsumer.awaitDone(GLANCE) && this.container.isRunning()) {
+            if (System.nanoTime() - deadlineNanos > 0) {
+                throw new AssertionError(
+                        "%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits for the database, or hangs. See the log; shorten the pauses between attempts (idempotency.errors.initial-interval), or set idempotency.test.timeout."
+                                .formatted(this.consumer, timeout, this.consumer.failures()));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        this.container.stop();
+        this.container.destroy();
+        this.reader.close();
+    }
+}

@@ -1,0 +1,63 @@
+package dev.idempotency.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+
+/** Runs containers like those of the application, with records from the kit's own log. */
+final class ContainerRunner {
+
+    private final RecordLog log;
+    private final Duration timeout;
+
+    ContainerRunner(RecordLog log, Duration timeout) {
+        this.log = log;
+        this.timeout = timeout;
+    }
+
+    RecordLog log() {
+        return this.log;
+    }
+
+    /** Delivers the records to so many containers at the same time. */
+    void runTogether(
+            AbstractMessageListenerContainer<?, ?> original,
+            TestedConsumer consumer,
+            List<LoggedRecord> records,
+            int containers) {
+        run(original, consumer, records, containers, false);
+    }
+
+    /** Delivers the records to a container none of whose commits arrive. */
+    void runAndCrash(
+            AbstractMessageListenerContainer<?, ?> original, TestedConsumer consumer, List<LoggedRecord> records) {
+        run(original, consumer, records, 1, true);
+    }
+
+    private void run(
+            AbstractMessageListenerContainer<?, ?> original,
+            TestedConsumer consumer,
+            List<LoggedRecord> records,
+            int containers,
+            boolean losesCommits) {
+        CountDownLatch together = new CountDownLatch(containers);
+        List<ContainerRun> runs = new ArrayList<>();
+        try {
+            for (int i = 0; i < containers; i++) {
+                runs.add(new ContainerRun(original, consumer, records, this.log, losesCommits, together));
+            }
+            long deadline = System.nanoTime() + this.timeout.toNanos();
+            runs.forEach(ContainerRun::start);
+            for (ContainerRun run : runs) {
+                run.awaitDone(deadline, this.timeout);
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while a delivery to %s went on".formatted(consumer), ex);
+        } finally {
+            runs.forEach(ContainerRun::close);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package dev.idempotency.test;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one consumer has delivered and is to deliver again: poll by poll, so that a batch comes again as a batch.
+ *
+ * <p>A record is remembered when it is first delivered, and not when it comes again: neither as an error handler has
+ * sought back to it, nor from here. So the second delivery is the last one from here.
+ *
+ * @param <K> the type of keys
+ * @param <V> the type of values
+ */
+final class DeliveredPolls<K, V> {
+
+    /** A record as it was before anybody had it; its headers stay the same object, by which the library knows it. */
+    private record Remembered<K, V>(ConsumerRecord<K, V> record, List<Header> headers) {
+
+        ConsumerRecord<K, V> again() {
+            Headers own = this.record.headers();
+            for (Header header : own.toArray()) {
+                own.remove(header.key());
+            }
+            LoggedRecord.copy(this.headers).forEach(own::add);
+            return this.record;
+        }
+    }
+
+    private record Poll<K, V>(Map<TopicPartition, List<Remembered<K, V>>> records, long deliveredBefore) {}
+
+    private final int after;
+    private final @Nullable Random order;
+    private final Deque<Poll<K, V>> polls = new ArrayDeque<>();
+    private final Map<TopicPartition, Long> remembered = new HashMap<>();
+    private final Map<TopicPartition, Long> committed = new HashMap<>();
+    private long delivered;
+
+    /**
+     * Remembers nothing yet.
+     *
+     * @param after how many further records are delivered before one comes again
+     * @param order what chooses what comes again next; {@code null} for the order of the first delivery
+     */
+    DeliveredPolls(int after, @Nullable Random order) {
+        this.after = after;
+        this.order = order;
+    }
+
+    /** Records are about to be delivered for the first time, or once more after a failure. */
+    void delivering(ConsumerRecords<K, V> records) {
+        Map<TopicPartition, List<Remembered<K, V>>> fresh = new LinkedHashMap<>();
+        for (ConsumerRecord<K, V> record : records) {
+            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+            if (record.offset() > this.remembered.getOrDefault(partition, -1L)) {
+                this.remembered.put(partition, record.offset());
+                fresh.computeIfAbsent(partition, key -> new ArrayList<>())
+                        .add(new Remembered<>(record, LoggedRecord.copy(record.headers())));
+            }
+        }
+        this.delivered += records.count();
+        if (!fresh.isEmpty()) {
+            this.polls.add(new Poll<>(fresh, this.delivered));
+        }
+    }
+
+    /** Offsets are about to be committed: none goes back, though what comes again is committed again. */
+    Map<TopicPartition, OffsetAndMetadata> committing(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        Map<TopicPartition, OffsetAndMetadata> kept = new LinkedHashMap<>();
+        offsets.forEach((partition, offset) -> {
+            long highest = this.committed.merge(partition, offset.offset(), Math::max);
+            kept.put(
+                    partition,
+                    (offset.offset() == highest) ? offset : new OffsetAndMetadata(highest, offset.metadata()));
+        });
+        return kept;
+    }
+
+    void revoked(Collection<TopicPartition> partitions) {
+        partitions.forEach(partition -> {
+            this.committed.remove(partition);
+            this.remembered.remove(partition);
+        });
+    }
+
+    /**
+     * The next poll that is to be delivered again, or {@code null} if it is not yet time.
+     *
+     * @param open the partitions that are assigned and not paused
+     * @param idle whether there is nothing else to deliver, so that nothing further is waited for
+     */
+    @Nullable
+    ConsumerRecords<K, V> next(Set<TopicPartition> assigned, Set<TopicPartition> open, boolean idle) {
+        this.polls.removeIf(poll -> !assigned.containsAll(poll.records().keySet()));
+        List<Poll<K, V>> due = this.polls.stream()
+                .filter(poll -> open.containsAll(poll.records().keySet()) && isCommitted(poll))
+                .filter(poll -> idle || this.delivered - poll.deliveredBefore() >= this.after)
+                .toList();
+        if (due.isEmpty()) {
+            return null;
+        }
+        Poll<K, V> poll = due.get((this.order != null) ? this.order.nextInt(due.size()) : 0);
+        this.polls.remove(poll);
+        return again(poll);
+    }
+
+    private boolean isCommitted(Poll<K, V> poll) {
+        return poll.records().entrySet().stream().allMatch(entry -> {
+            List<Remembered<K, V>> records = entry.getValue();
+            long last = records.get(records.size() - 1).record().offset();
+            return this.committed.getOrDefault(entry.getKey(), 0L) > last;
+        });
+    }
+
+    private ConsumerRecords<K, V> again(Poll<K, V> poll) {
+        Map<TopicPartition, List<ConsumerRecord<K, V>>> records = new LinkedHashMap<>();
+        List<TopicPartition> partitions = new ArrayList<>(poll.records().keySet());
+        if (this.order != null) {
+            Collections.shuffle(partitions, this.order);
+        }
+        for (TopicPartition partition : partitions) {
+            List<ConsumerRecord<K, V>> ofIt = new ArrayList<>();
+            poll.records().get(partition).forEach(record -> ofIt.add(record.again()));
+            if (this.order != null) {
+                Collections.shuffle(ofIt, this.order);
+            }
+            records.put(partition, ofIt);
+        }
+        return new ConsumerRecords<>(records, Map.of());
+    }
+}

@@ -1,0 +1,82 @@
+package dev.idempotency.test;
+
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ProtectedListener;
+import java.util.List;
+import java.util.TreeSet;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+
+/**
+ * Delivers records to the listeners of an application as their containers do, without a broker, and tells what became of
+ * them.
+ *
+ * <pre>{@code
+ * tester.consumer("ledger").deliver(payment("4711")).twice();
+ * assertThat(tester.consumer("ledger")).processed("4711").dropped(1);
+ * }</pre>
+ *
+ * <p>What Spring Kafka does, it does: a container like the application's own runs with the listener, error handler,
+ * interceptors, deserializers and acknowledgment mode that this one has. Only the consumer behind it is the kit's. What is
+ * sent to Kafka meanwhile, dead letters above all, is captured and not sent.
+ */
+public final class IdempotencyTester {
+
+    private final ListenerDefinitionRegistry definitions;
+    private final ObjectProvider<KafkaListenerEndpointRegistry> endpoints;
+    private final OutcomeRecorder outcomes;
+    private final ContainerRunner runner;
+
+    IdempotencyTester(
+            ListenerDefinitionRegistry definitions,
+            ObjectProvider<KafkaListenerEndpointRegistry> endpoints,
+            OutcomeRecorder outcomes,
+            ContainerRunner runner) {
+        this.definitions = definitions;
+        this.endpoints = endpoints;
+        this.outcomes = outcomes;
+        this.runner = runner;
+    }
+
+    /**
+     * The consumer of that name.
+     *
+     * @param name the name in {@code @IdempotentListener}, or the id of a {@code @KafkaListener} without protection
+     * @throws IllegalArgumentException if there is none
+     */
+    public TestedConsumer consumer(String name) {
+        List<ProtectedListener> listeners = this.definitions.listeners().stream()
+                .filter(listener -> listener.consumer().name().equals(name))
+                .toList();
+        List<AbstractMessageListenerContainer<?, ?>> containers = listeners.stream()
+                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
+                .distinct()
+                .toList();
+        boolean tellCoordinates = listeners.stream()
+                .map(ProtectedListener::keyExpression)
+                .anyMatch(expression -> expression != null && expression.contains("#coordinates"));
+        if (!containers.isEmpty()) {
+            return new TestedConsumer(name, true, tellCoordinates, containers, this.outcomes.of(name), this.runner);
+        }
+        KafkaListenerEndpointRegistry registry = this.endpoints.getIfAvailable();
+        if (registry != null
+                && registry.getListenerContainer(name) instanceof AbstractMessageListenerContainer<?, ?> container) {
+            return new TestedConsumer(name, false, false, List.of(container), this.outcomes.of(name), this.runner);
+        }
+        throw new IllegalArgumentException(
+                "There is no consumer '%s'. The consumers are %s; the ids of listeners are %s."
+                        .formatted(
+                                name,
+                                new TreeSet<>(this.definitions.names()),
+                                (registry != null) ? new TreeSet<>(registry.getListenerContainerIds()) : List.of()));
+    }
+
+    /**
+     * Forgets all outcomes, as happens before each test method by itself. The database forgets nothing: let tests that
+     * share one have messages with ids of their own.
+     */
+    public void reset() {
+        this.outcomes.reset();
+    }
+}

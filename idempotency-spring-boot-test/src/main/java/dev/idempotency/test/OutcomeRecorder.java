@@ -1,0 +1,27 @@
+package dev.idempotency.test;
+
+import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Records what becomes of the messages of each consumer. */
+final class OutcomeRecorder implements IdempotencyObserver {
+
+    private final Map<String, ConsumerOutcomes> byConsumer = new ConcurrentHashMap<>();
+
+    @Override
+    public ConsumerObserver observe(ConsumerDescription consumer) {
+        return of(consumer.name());
+    }
+
+    /** Those of a consumer, or of a listener without protection, of which only what it published is known. */
+    ConsumerOutcomes of(String consumer) {
+        return this.byConsumer.computeIfAbsent(consumer, name -> new ConsumerOutcomes());
+    }
+
+    void reset() {
+        this.byConsumer.values().forEach(ConsumerOutcomes::reset);
+    }
+}

@@ -1,0 +1,106 @@
+package dev.idempotency.test;
+
+import dev.idempotency.RecordCoordinates;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.common.utils.Bytes;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.util.ClassUtils;
+
+/** Gives records their places, and makes bytes of them as the application's producers do. */
+final class RecordLog {
+
+    private final ObjectProvider<ProducerFactory<?, ?>> producers;
+    private final Map<TopicPartition, Long> nextOffsets = new ConcurrentHashMap<>();
+    private final Map<String, Uuid> topicIds = new ConcurrentHashMap<>();
+
+    RecordLog(ObjectProvider<ProducerFactory<?, ?>> producers) {
+        this.producers = producers;
+    }
+
+    /** The id that the topic of this name has for as long as the tester is there. */
+    Uuid topicId(String topic) {
+        return this.topicIds.computeIfAbsent(topic, name -> Uuid.randomUuid());
+    }
+
+    LoggedRecord append(ProducerRecord<?, ?> record) {
+        int partition = (record.partition() != null) ? record.partition() : 0;
+        Headers headers = new RecordHeaders(LoggedRecord.copy(record.headers()));
+        byte[] key = serialize(record.topic(), headers, record.key(), true);
+        byte[] value = serialize(record.topic(), headers, record.value(), false);
+        return new LoggedRecord(
+                new RecordCoordinates(
+                        record.topic(), partition, nextOffset(new TopicPartition(record.topic(), partition))),
+                (record.timestamp() != null) ? record.timestamp() : System.currentTimeMillis(),
+                LoggedRecord.copy(headers),
+                key,
+                value,
+                true);
+    }
+
+    /** The same once more, at another place. */
+    LoggedRecord republish(LoggedRecord record) {
+        this.nextOffsets.merge(record.partition(), record.offset() + 1, Math::max);
+        return record.at(nextOffset(record.partition()));
+    }
+
+    private long nextOffset(TopicPartition partition) {
+        return this.nextOffsets.merge(partition, 1L, Long::sum) - 1;
+    }
+
+    private byte @Nullable [] serialize(String topic, Headers headers, @Nullable Object data, boolean key) {
+        if (data == null) {
+            return null;
+        }
+        if (data instanceof byte[] bytes) {
+            return bytes;
+        }
+        if (data instanceof Bytes bytes) {
+            return bytes.get();
+        }
+        if (data instanceof String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+        ProducerFactory<?, ?> factory = this.producers.getIfUnique();
+        if (factory == null) {
+            throw new IllegalStateException(
+                    "To make bytes of a %s, a ProducerFactory is needed, but there is none, or there are several and none is @Primary. Deliver bytes, text or a ConsumerRecord instead."
+                            .formatted(data.getClass().getName()));
+        }
+        try (Serializer<Object> serializer = serializer(factory, key)) {
+            return serializer.serialize(topic, headers, data);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // Whether it takes what it is given shows when it does.
+    private static Serializer<Object> serializer(ProducerFactory<?, ?> factory, boolean key) {
+        Supplier<? extends @Nullable Serializer<?>> supplier =
+                key ? factory.getKeySerializerSupplier() : factory.getValueSerializerSupplier();
+        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
+        if (supplied != null) {
+            return (Serializer<Object>) supplied;
+        }
+        Map<String, Object> settings = new HashMap<>(factory.getConfigurationProperties());
+        Object configured = settings.get(
+                key ? ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG : ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
+        Class<?> type = (configured instanceof Class<?> named)
+                ? named
+                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
+        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
+        serializer.configure(settings, key);
+        return serializer;
+    }
+}

@@ -1,0 +1,41 @@
+package dev.idempotency.test;
+
+import java.util.List;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.context.ContextConfigurationAttributes;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.ContextCustomizerFactory;
+import org.springframework.test.context.MergedContextConfiguration;
+
+/** Marks each context of Spring's test framework, so that the kit knows where it may be. */
+final class TestContextCustomizerFactory implements ContextCustomizerFactory {
+
+    private static final String MARK = "dev.idempotency.test.context";
+
+    /** Refuses a context that no test has made: the kit has got into an application. */
+    static void requireTestContext(ConfigurableListableBeanFactory beanFactory, boolean allowed) {
+        if (!allowed && !beanFactory.containsBean(MARK)) {
+            throw new IllegalStateException(
+                    "idempotency-spring-boot-test is on the class path of an application that no"
+                            + " test has started: it would deliver messages twice, or keep containers from starting. Give the"
+                            + " dependency the test scope (testImplementation), or set idempotency.test.allow-outside-tests=true"
+                            + " if this is a test all the same.");
+        }
+    }
+
+    @Override
+    public ContextCustomizer createContextCustomizer(
+            Class<?> testClass, List<ContextConfigurationAttributes> configurations) {
+        return new Marking();
+    }
+
+    /** Equal to all others, so that contexts are still shared among tests. */
+    private record Marking() implements ContextCustomizer {
+
+        @Override
+        public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
+            context.getBeanFactory().registerSingleton(MARK, MARK);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package dev.idempotency.test;
+
+import dev.idempotency.kafka.ContainerFacts;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.assertj.core.api.AssertProvider;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.util.Assert;
+
+/**
+ * A consumer that records can be delivered to, and what became of them since the test method began.
+ *
+ * <p>It is for AssertJ's {@code assertThat}.
+ */
+public final class TestedConsumer implements AssertProvider<TestedConsumerAssert> {
+
+    private final String name;
+    private final boolean isProtected;
+    private final boolean tellCoordinates;
+    private final List<AbstractMessageListenerContainer<?, ?>> containers;
+    private final ConsumerOutcomes outcomes;
+    private final ContainerRunner runner;
+
+    TestedConsumer(
+            String name,
+            boolean isProtected,
+            boolean tellCoordinates,
+            List<AbstractMessageListenerContainer<?, ?>> containers,
+            ConsumerOutcomes outcomes,
+            ContainerRunner runner) {
+        this.name = name;
+        this.isProtected = isProtected;
+        this.tellCoordinates = tellCoordinates;
+        this.containers = containers;
+        this.outcomes = outcomes;
+        this.runner = runner;
+    }
+
+    /**
+     * Records to be delivered together, in one poll, as they were sent: bytes and text unchanged, all else with the
+     * serializers of the application's {@code ProducerFactory}. The listener's own deserializers read them. Each gets the
+     * next offset of its partition, by default of partition 0.
+     */
+    public TestDelivery deliver(ProducerRecord<?, ?>... records) {
+        return delivery(Arrays.stream(records).map(this.runner.log()::append).toList());
+    }
+
+    /** Records to be delivered together, in one poll, as they are: no deserializer reads them. */
+    public TestDelivery deliver(ConsumerRecord<?, ?>... records) {
+        return delivery(Arrays.stream(records).map(LoggedRecord::of).toList());
+    }
+
+    private TestDelivery delivery(List<LoggedRecord> records) {
+        Assert.notEmpty(records, "There are no records to deliver");
+        AbstractMessageListenerContainer<?, ?> container = containerOf(records);
+        return new TestDelivery(this, container, records, this.runner);
+    }
+
+    /** The container that reads their topic: a consumer has one for each of its retry topics too. */
+    private AbstractMessageListenerContainer<?, ?> containerOf(List<LoggedRecord> records) {
+        List<String> topics =
+                records.stream().map(LoggedRecord::topic).distinct().toList();
+        return this.containers.stream()
+                .filter(container -> topics.stream().allMatch(topic -> reads(container, topic)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "No container of consumer '%s' reads %s: they read %s. Name one of these in the record."
+                                .formatted(
+                                        this.name,
+                                        topics,
+                                        this.containers.stream()
+                                                .map(ContainerFacts::topicsOf)
+                                                .toList())));
+    }
+
+    private static boolean reads(AbstractMessageListenerContainer<?, ?> container, String topic) {
+        ContainerProperties properties = container.getContainerProperties();
+        return (properties.getTopicPattern() != null)
+                ? properties.getTopicPattern().matcher(topic).matches()
+                : ContainerFacts.topicsOf(container).contains(topic);
+    }
+
+    /** The consumer's name. */
+    public String name() {
+        return this.name;
+    }
+
+    /** The ids of the messages whose effects have been committed, in that order. */
+    public List<String> processed() {
+        return this.outcomes.processed().stream()
+                .map(message -> message.id().value())
+                .toList();
+    }
+
+    /** The ids of the messages that were dropped as duplicates, as often as they were. */
+    public List<String> dropped() {
+        return this.outcomes.dropped().stream()
+                .map(duplicate -> duplicate.id().value())
+                .toList();
+    }
+
+    /** How many attempts were rolled back. */
+    public int failures() {
+        return this.outcomes.failures();
+    }
+
+    /** What was sent to Kafka while the tester delivered, and captured instead. */
+    public List<ProducerRecord<?, ?>> published() {
+        return List.copyOf(this.outcomes.published());
+    }
+
+    /** Those of them that tell of a failure: dead letters, and what was sent to a retry topic. */
+    public List<ProducerRecord<?, ?>> deadLetters() {
+        return this.outcomes.published().stream()
+                .filter(record -> record.headers().lastHeader(KafkaHeaders.DLT_ORIGINAL_TOPIC) != null
+                        || record.headers().lastHeader(KafkaHeaders.ORIGINAL_TOPIC) != null)
+                .toList();
+    }
+
+    boolean isProtected() {
+        return this.isProtected;
+    }
+
+    boolean tellsCoordinates() {
+        return this.tellCoordinates;
+    }
+
+    ConsumerOutcomes outcomes() {
+        return this.outcomes;
+    }
+
+    /** For AssertJ. */
+    @Override
+    public TestedConsumerAssert assertThat() {
+        return new TestedConsumerAssert(this);
+    }
+
+    @Override
+    public String toString() {
+        return "consumer '%s'".formatted(this.name);
+    }
+}

@@ -1,0 +1,98 @@
+package dev.idempotency.test;
+
+import java.util.Collections;
+import java.util.List;
+import org.assertj.core.api.AbstractAssert;
+
+/** Assertions about what became of a consumer's messages since the test method began. */
+public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAssert, TestedConsumer> {
+
+    TestedConsumerAssert(TestedConsumer actual) {
+        super(actual, TestedConsumerAssert.class);
+    }
+
+    /** The effects of each of these messages have been committed exactly once; those of others may have been too. */
+    public TestedConsumerAssert processed(String... ids) {
+        requireProtection();
+        for (String id : ids) {
+            int times = Collections.frequency(this.actual.processed(), id);
+            if (times != 1) {
+                failWithMessage(
+                        "Expected %s to have processed message '%s' once, but it did %s. %s",
+                        this.actual, id, (times == 0) ? "not" : "so %d times".formatted(times), summary());
+            }
+        }
+        return this;
+    }
+
+    /** No effects have been committed. */
+    public TestedConsumerAssert processedNothing() {
+        requireProtection();
+        if (!this.actual.processed().isEmpty()) {
+            failWithMessage("Expected %s to have processed nothing. %s", this.actual, summary());
+        }
+        return this;
+    }
+
+    /** So many deliveries were dropped as duplicates, of whichever messages. */
+    public TestedConsumerAssert dropped(int deliveries) {
+        return dropped(this.actual.dropped(), deliveries, "");
+    }
+
+    /** So many deliveries of this message were dropped as duplicates. */
+    public TestedConsumerAssert dropped(String id, int deliveries) {
+        List<String> ofIt = this.actual.dropped().stream().filter(id::equals).toList();
+        return dropped(ofIt, deliveries, " of message '%s'".formatted(id));
+    }
+
+    private TestedConsumerAssert dropped(List<String> dropped, int deliveries, String what) {
+        requireProtection();
+        if (dropped.size() != deliveries) {
+            failWithMessage(
+                    "Expected %s to have dropped %d deliveries%s, but it dropped %d. %s",
+                    this.actual, deliveries, what, dropped.size(), summary());
+        }
+        return this;
+    }
+
+    /** So many attempts were rolled back. */
+    public TestedConsumerAssert failed(int attempts) {
+        requireProtection();
+        if (this.actual.failures() != attempts) {
+            failWithMessage(
+                    "Expected %d failed attempts of %s, but there were %d. %s",
+                    attempts, this.actual, this.actual.failures(), summary());
+        }
+        return this;
+    }
+
+    /** So many messages were given up and sent to a dead-letter or retry topic. */
+    public TestedConsumerAssert deadLettered(int messages) {
+        int letters = this.actual.deadLetters().size();
+        if (letters != messages) {
+            failWithMessage(
+                    "Expected %d dead letters of %s, but there are %d. %s", messages, this.actual, letters, summary());
+        }
+        return this;
+    }
+
+    private void requireProtection() {
+        isNotNull();
+        if (!this.actual.isProtected()) {
+            failWithMessage(
+                    "Expected %s to be protected, but it is a listener without @IdempotentListener: it processes every"
+                            + " delivery, and nothing is recorded of that. Add @IdempotentListener(\"%s\").",
+                    this.actual, this.actual.name());
+        }
+    }
+
+    private String summary() {
+        return "Processed: %s; dropped: %s; failed attempts: %d; without a key: %d; dead letters: %d"
+                .formatted(
+                        this.actual.processed(),
+                        this.actual.dropped(),
+                        this.actual.failures(),
+                        this.actual.outcomes().withoutKey().size(),
+                        this.actual.deadLetters().size());
+    }
+}

@@ -1,0 +1,10 @@
+/**
+ * The test kit: shows that a listener is idempotent, without a broker or with every delivery of one made twice.
+ *
+ * <p>For users: {@link dev.idempotency.test.IdempotencyTester}, what it leads to, and
+ * {@link dev.idempotency.test.DeliverTwice}.
+ */
+@NullMarked
+package dev.idempotency.test;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,283 @@
+package dev.idempotency.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.idempotency.test.TestedApplication.Effects;
+import dev.idempotency.test.TestedApplication.Order;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+/** Listeners with a database, and without a broker. */
+@SpringBootTest(
+        classes = TestedApplication.class,
+        properties = {
+            "spring.kafka.bootstrap-servers=localhost:1",
+            "spring.kafka.producer.value-serializer=org.springframework.kafka.support.serializer.JacksonJsonSerializer",
+            "idempotency.errors.initial-interval=10ms",
+            "idempotency.errors.max-attempts=4",
+            "idempotency.relaxed-checks=unstable-key"
+        })
+class IdempotencyTesterIT {
+
+    private static final TestDatabase database = TestPostgres.createDatabase();
+
+    @Autowired
+    private IdempotencyTester tester;
+
+    @Autowired
+    private Effects effects;
+
+    @Autowired
+    private KafkaListenerEndpointRegistry containers;
+
+    private final String id = UUID.randomUUID().toString();
+
+    @DynamicPropertySource
+    static void properties(DynamicPropertyRegistry registry) {
+        registry.add("spring.datasource.url", database::jdbcUrl);
+    }
+
+    @AfterAll
+    static void dropDatabase() {
+        database.close();
+    }
+
+    @Test
+    void aRecordDeliveredTwiceIsProcessedOnce() {
+        this.tester.consumer("ledger").deliver(payment(this.id)).twice();
+
+        assertThat(this.tester.consumer("ledger")).processed(this.id).dropped(1).dropped(this.id, 1);
+        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void aRecordDeliveredToTenContainersAtOnceIsProcessedByOneOfThem() {
+        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).concurrently(10))
+                .processed(this.id)
+                .dropped(9);
+
+        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void aRecordThatComesAgainAsItsOffsetWasNotCommittedIsDropped() {
+        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).crashingBeforeTheOffsetIsCommitted())
+                .processed(this.id)
+                .dropped(1);
+    }
+
+    @Test
+    void aRecordThatWasSentTwiceIsProcessedOnce() {
+        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).republished())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void outcomesOfOtherTestsAreForgottenAndTheNumberOfDroppedDeliveriesIsChecked() {
+        TestedConsumer ledger = this.tester.consumer("ledger");
+        assertThat(ledger).processedNothing().dropped(0);
+        ledger.deliver(payment(this.id)).once();
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(ledger).dropped(1))
+                .withMessageContaining("to have dropped 1 deliveries, but it dropped 0")
+                .withMessageContaining(this.id);
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(ledger).processed("another"))
+                .withMessageContaining("processed message 'another' once, but it did not");
+    }
+
+    @Test
+    void aTombstoneIsDeliveredAsOne() {
+        assertThat(this.tester
+                        .consumer("ledger")
+                        .deliver(payment(this.id, null))
+                        .twice())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("ledger")).contains("tombstone");
+    }
+
+    @Test
+    void aPayloadIsWrittenByTheProducersSerializerAndItsKeyIsReadFromWhatTheListenerGets() {
+        ProducerRecord<String, Order> order = new ProducerRecord<>("tested-orders", new Order(this.id));
+
+        assertThat(this.tester.consumer("orders").deliver(order).republished())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("orders")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void aConsumerRecordIsDeliveredAsItIs() {
+        ConsumerRecord<String, String> record = new ConsumerRecord<>("tested", 3, 17, "key", this.id);
+        record.headers().add("message-id", bytes(this.id));
+
+        assertThat(this.tester.consumer("ledger").deliver(record).twice())
+                .processed(this.id)
+                .dropped(1);
+    }
+
+    @Test
+    void recordsDeliveredTogetherAreOneBatch() {
+        String other = this.id + "-b";
+
+        assertThat(this.tester
+                        .consumer("batch")
+                        .deliver(payment(this.id), payment(other), payment(this.id))
+                        .twice())
+                .processed(this.id, other)
+                .dropped(4);
+        assertThat(this.effects.of("batches")).contains("[%s, %s]".formatted(this.id, other));
+    }
+
+    @Test
+    void aBatchThatFailsIsTakenApartAndWhatFailsForGoodIsDeadLettered() {
+        String poison = "poison-" + this.id;
+
+        assertThat(this.tester
+                        .consumer("batch")
+                        .deliver(payment(this.id), payment(poison))
+                        .once())
+                .processed(this.id)
+                .deadLettered(1);
+        assertThat(this.effects.of("batch")).containsOnlyOnce(this.id).doesNotContain(poison);
+    }
+
+    @Test
+    void thePollOfAListenerWithOneTransactionPerPollIsDeliveredAsOne() {
+        assertThat(this.tester
+                        .consumer("poll")
+                        .deliver(payment(this.id), payment(this.id + "-b"))
+                        .crashingBeforeTheOffsetIsCommitted())
+                .processed(this.id, this.id + "-b")
+                .dropped(2);
+    }
+
+    @Test
+    void aMessageThatFailsComesAgainUntilItSucceeds() {
+        assertThat(this.tester.consumer("failing").deliver(odd(this.id)).once())
+                .processed(this.id)
+                .failed(2)
+                .dropped(0)
+                .deadLettered(0);
+        assertThat(this.effects.of("failing")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void aMessageThatFailsForGoodIsDeadLetteredAndTheLetterIsCapturedAndNotSent() {
+        String poison = "poison-" + this.id;
+
+        TestedConsumer failing =
+                this.tester.consumer("failing").deliver(odd(poison)).once();
+
+        assertThat(failing).processedNothing().failed(4).deadLettered(1);
+        assertThat(failing.deadLetters()).singleElement().satisfies(letter -> {
+            assertThat(letter.topic()).isEqualTo("tested-odd-dlt");
+            assertThat((byte[]) letter.value()).isEqualTo(bytes(poison));
+            assertThat(letter.headers().lastHeader(KafkaHeaders.DLT_EXCEPTION_FQCN))
+                    .isNotNull();
+        });
+        assertThat(this.effects.of("failing")).doesNotContain(poison);
+    }
+
+    @Test
+    void aRecordThatCannotBeReadIsDeadLetteredAsTheListenersDeserializersAreAsked() {
+        TestedConsumer numbers =
+                this.tester.consumer("numbers").deliver(odd("no number")).once();
+
+        assertThat(numbers).processedNothing().deadLettered(1);
+    }
+
+    @Test
+    void aListenerWhoseKeyIsAnotherOneWithEachDeliveryIsNotIdempotent() {
+        TestDelivery delivery = this.tester.consumer("random").deliver(odd(this.id));
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(delivery::twice)
+                .withMessageContaining("consumer 'random' is not idempotent: it has processed the record tested-odd-0@")
+                .withMessageContaining("2 times");
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> delivery.concurrently(3));
+        assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::crashingBeforeTheOffsetIsCommitted);
+    }
+
+    @Test
+    void aListenerKeyedByCoordinatesSeesARewindAndNoRepublication() {
+        TestDelivery delivery = this.tester.consumer("coordinates").deliver(odd(this.id));
+
+        assertThat(delivery.twice()).dropped(1);
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(this.tester.consumer("coordinates").deliver(odd(this.id))::republished)
+                .withMessageContaining("is not idempotent");
+    }
+
+    @Test
+    void aListenerWithoutProtectionProcessesEveryDeliveryAndNoAssertionHoldsForIt() {
+        TestedConsumer unprotected =
+                this.tester.consumer("unprotected").deliver(payment(this.id)).twice();
+
+        assertThat(this.effects.of("unprotected")).filteredOn(this.id::equals).hasSize(2);
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(() -> assertThat(unprotected).processed(this.id))
+                .withMessageContaining("is a listener without @IdempotentListener");
+    }
+
+    @Test
+    void aConsumerOrATopicThatIsNotThereIsRefusedWithThoseThatAre() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.tester.consumer("leger"))
+                .withMessageContaining("There is no consumer 'leger'")
+                .withMessageContaining("ledger")
+                .withMessageContaining("unprotected");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.tester.consumer("ledger").deliver(odd(this.id)))
+                .withMessageContaining("No container of consumer 'ledger' reads [tested-odd]");
+    }
+
+    @Test
+    void withoutABrokerNoContainerOfTheApplicationIsStarted() {
+        assertThat(this.containers.getAllListenerContainers())
+                .isNotEmpty()
+                .noneMatch(MessageListenerContainer::isRunning);
+    }
+
+    private static ProducerRecord<String, String> payment(String id) {
+        return payment(id, id);
+    }
+
+    private static ProducerRecord<String, String> payment(String id, @Nullable String value) {
+        return record("tested", id, value);
+    }
+
+    private static ProducerRecord<String, String> odd(String id) {
+        return record("tested-odd", id, id);
+    }
+
+    private static ProducerRecord<String, String> record(String topic, String id, @Nullable String value) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic, value);
+        record.headers().add("message-id", bytes(id));
+        return record;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

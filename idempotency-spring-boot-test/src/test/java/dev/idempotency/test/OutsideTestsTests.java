@@ -1,0 +1,42 @@
+package dev.idempotency.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** The kit refuses to be in an application that no test has started. */
+class OutsideTestsTests {
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(IdempotencyTestAutoConfiguration.class));
+
+    @Test
+    void anApplicationThatNoTestHasStartedDoesNotStartWithTheKit() {
+        this.application.run(context -> assertThat(context)
+                .hasFailed()
+                .getFailure()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Give the dependency the test scope")
+                .hasMessageContaining("idempotency.test.allow-outside-tests=true"));
+    }
+
+    @Test
+    void anApplicationThatIsAllowedToStartDoes() {
+        this.application
+                .withPropertyValues("idempotency.test.allow-outside-tests=true")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void aNegativeNumberOfDeliveriesIsRefused() {
+        this.application
+                .withPropertyValues(
+                        "idempotency.test.allow-outside-tests=true", "idempotency.test.deliver-again-after=-1")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("idempotency.test.deliver-again-after must not be negative, but is -1"));
+    }
+}

@@ -1,0 +1,153 @@
+package dev.idempotency.test;
+
+import dev.idempotency.IdempotentListener;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.init.DataSourceInitializer;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.converter.RecordMessageConverter;
+import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+
+/** Listeners of every kind; each writes a row per call and message. */
+@SpringBootConfiguration
+@EnableAutoConfiguration
+class TestedApplication {
+
+    /** An order, whose id is in its payload. */
+    record Order(String id) {}
+
+    static final String TOPIC = "${tested.topic:tested}";
+
+    @Bean
+    RecordMessageConverter jsonConverter() {
+        return new StringJacksonJsonMessageConverter();
+    }
+
+    @Bean
+    DataSourceInitializer effectsTable(DataSource dataSource) {
+        DataSourceInitializer initializer = new DataSourceInitializer();
+        initializer.setDataSource(dataSource);
+        initializer.setDatabasePopulator(new ResourceDatabasePopulator(
+                new ByteArrayResource("create table effect (consumer text, message text)".getBytes())));
+        return initializer;
+    }
+
+    @Bean
+    Effects effects(JdbcClient jdbc) {
+        return new Effects(jdbc);
+    }
+
+    @Bean
+    Listeners listeners(Effects effects) {
+        return new Listeners(effects);
+    }
+
+    /** What listeners have done. */
+    record Effects(JdbcClient jdbc) {
+
+        void add(String consumer, Object message) {
+            this.jdbc
+                    .sql("insert into effect values (?, ?)")
+                    .params(consumer, message)
+                    .update();
+        }
+
+        List<String> of(String consumer) {
+            return this.jdbc
+                    .sql("select message from effect where consumer = ? order by message")
+                    .param(consumer)
+                    .query(String.class)
+                    .list();
+        }
+    }
+
+    /** The listeners. */
+    static class Listeners {
+
+        private final Effects effects;
+        private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "ledger")
+        @IdempotentListener("ledger")
+        void ledger(ConsumerRecord<String, String> record) {
+            this.effects.add("ledger", (record.value() != null) ? record.value() : "tombstone");
+        }
+
+        @KafkaListener(topics = TOPIC + "-orders", groupId = "orders")
+        @IdempotentListener(consumer = "orders", key = "#payload.id")
+        void orders(Order order) {
+            this.effects.add("orders", order.id());
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "batch", batch = "true")
+        @IdempotentListener("batch")
+        void batch(List<ConsumerRecord<String, String>> records) {
+            this.effects.add(
+                    "batches",
+                    records.stream().map(ConsumerRecord::value).toList().toString());
+            records.forEach(record -> failOnPoison(record.value()));
+            records.forEach(record -> this.effects.add("batch", record.value()));
+        }
+
+        @KafkaListener(topics = TOPIC, groupId = "poll")
+        @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+        void poll(ConsumerRecord<String, String> record) {
+            this.effects.add("poll", record.value());
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "failing")
+        @IdempotentListener("failing")
+        void failing(ConsumerRecord<String, String> record) {
+            this.effects.add("failing", record.value());
+            if (this.attempts.merge(record.value(), 1, Integer::sum) <= 2) {
+                throw new IllegalStateException("not yet");
+            }
+            failOnPoison(record.value());
+        }
+
+        @KafkaListener(
+                topics = TOPIC + "-odd",
+                groupId = "numbers",
+                properties = "value.deserializer=org.apache.kafka.common.serialization.IntegerDeserializer")
+        @IdempotentListener("numbers")
+        void numbers(ConsumerRecord<String, Integer> record) {
+            this.effects.add("numbers", record.value().toString());
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "random")
+        @IdempotentListener(consumer = "random", key = "T(java.lang.System).identityHashCode(#record)")
+        void random(ConsumerRecord<String, String> record) {
+            this.effects.add("random", record.value());
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "coordinates")
+        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
+        void coordinates(ConsumerRecord<String, String> record) {
+            this.effects.add("coordinates", record.value());
+        }
+
+        @KafkaListener(id = "unprotected", topics = TOPIC)
+        void unprotected(ConsumerRecord<String, String> record) {
+            this.effects.add("unprotected", record.value());
+        }
+
+        private static void failOnPoison(String value) {
+            if (value.startsWith("poison")) {
+                throw new IllegalArgumentException(value);
+            }
+        }
+    }
+}
