@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeliveredPolls<K, V> {
 
-    /** A record as it was before anybody had it; its headers stay the same object, by which the library knows it. */
+    /** A record as it was before anybody had it. Its headers stay the same object, by which the library knows its bytes. */
     private record Remembered<K, V>(ConsumerRecord<K, V> record, List<Header> headers) {
 
         ConsumerRecord<K, V> again() {
@@ -39,7 +39,18 @@ final class DeliveredPolls<K, V> {
                 own.remove(header.key());
             }
             LoggedRecord.copy(this.headers).forEach(own::add);
-            return this.record;
+            return new ConsumerRecord<>(
+                    this.record.topic(),
+                    this.record.partition(),
+                    this.record.offset(),
+                    this.record.timestamp(),
+                    this.record.timestampType(),
+                    this.record.serializedKeySize(),
+                    this.record.serializedValueSize(),
+                    this.record.key(),
+                    this.record.value(),
+                    own,
+                    this.record.leaderEpoch());
         }
     }
 
