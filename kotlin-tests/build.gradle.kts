@@ -2,6 +2,7 @@ plugins { alias(libs.plugins.kotlin.jvm) }
 
 dependencies {
     "testImplementation"(project(":idempotency-spring-boot-starter"))
+    "testImplementation"(project(":idempotency-spring-boot-test"))
     "testImplementation"(project(":test-support"))
     "testImplementation"(libs.spring.boot.starter.test)
     "testImplementation"(libs.kotlin.stdlib)

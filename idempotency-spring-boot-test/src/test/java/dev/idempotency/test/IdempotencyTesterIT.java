@@ -208,6 +208,20 @@ class IdempotencyTesterIT {
     }
 
     @Test
+    void filterInterceptorAndManualAcknowledgmentAreThoseOfTheContainer() {
+        String unwanted = "unwanted-" + this.id;
+
+        assertThat(this.tester
+                        .consumer("manual")
+                        .deliver(odd(unwanted), odd(this.id))
+                        .twice())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("manual")).containsOnlyOnce(this.id).doesNotContain(unwanted);
+        assertThat(this.effects.of("intercepted")).filteredOn(unwanted::equals).hasSize(2);
+    }
+
+    @Test
     void aListenerWhoseKeyIsAnotherOneWithEachDeliveryIsNotIdempotent() {
         TestDelivery delivery = this.tester.consumer("random").deliver(odd(this.id));
 

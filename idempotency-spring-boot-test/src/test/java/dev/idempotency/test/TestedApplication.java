@@ -14,6 +14,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.init.DataSourceInitializer;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 
@@ -39,6 +43,22 @@ class TestedApplication {
         initializer.setDatabasePopulator(new ResourceDatabasePopulator(
                 new ByteArrayResource("create table effect (consumer text, message text)".getBytes())));
         return initializer;
+    }
+
+    /** With a filter, an interceptor and manual acknowledgment. */
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<String, String> manualFactory(
+            ConsumerFactory<String, String> consumerFactory, Effects effects) {
+        ConcurrentKafkaListenerContainerFactory<String, String> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(consumerFactory);
+        factory.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
+        factory.setRecordFilterStrategy(record -> record.value().startsWith("unwanted"));
+        factory.setRecordInterceptor((record, consumer) -> {
+            effects.add("intercepted", record.value());
+            return record;
+        });
+        return factory;
     }
 
     @Bean
@@ -125,6 +145,13 @@ class TestedApplication {
         @IdempotentListener("numbers")
         void numbers(ConsumerRecord<String, Integer> record) {
             this.effects.add("numbers", record.value().toString());
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "manual", containerFactory = "manualFactory")
+        @IdempotentListener("manual")
+        void manual(ConsumerRecord<String, String> record, Acknowledgment acknowledgment) {
+            this.effects.add("manual", record.value());
+            acknowledgment.acknowledge();
         }
 
         @KafkaListener(topics = TOPIC + "-odd", groupId = "random")

@@ -30,6 +30,12 @@ open class KotlinListeners(private val jdbc: JdbcClient, private val currency: S
         book("defaultArgument", "${payment.id} by $key")
     }
 
+    @KafkaListener(topics = ["\${test-kit}"])
+    @IdempotentListener("testKit")
+    open fun testKit(payment: Payment) {
+        book("testKit", payment.id)
+    }
+
     @KafkaListener(topics = ["\${internal-fun}"])
     @IdempotentListener
     internal open fun internalFun(payment: Payment) {

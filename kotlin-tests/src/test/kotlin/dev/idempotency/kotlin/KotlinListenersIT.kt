@@ -1,5 +1,6 @@
 package dev.idempotency.kotlin
 
+import dev.idempotency.test.IdempotencyTester
 import dev.idempotency.testing.TestDatabase
 import dev.idempotency.testing.TestKafka
 import dev.idempotency.testing.TestPostgres
@@ -97,6 +98,18 @@ class KotlinListenersIT {
         awaitBookings("batchOfRecords", "a", "gone", "b")
     }
 
+    @Test
+    fun theTestKitIsUsedAsInJava() {
+        val record = ProducerRecord<String, String>(topics.getValue("test-kit"), payment("a"))
+        record.headers().add("message-id", "1".toByteArray())
+        val tester = application.getBean(IdempotencyTester::class.java)
+
+        tester.consumer("testKit").deliver(record).concurrently(3)
+
+        assertThat(tester.consumer("testKit")).processed("1").dropped(2)
+        awaitBookings("testKit", "a")
+    }
+
     @ParameterizedTest
     @CsvSource(
         "'.suspending(String, Continuation)', The method is a suspend function, Remove suspend",
@@ -112,7 +125,7 @@ class KotlinListenersIT {
     companion object {
 
         private val topics =
-            listOf("data-class", "default-argument", "internal-fun", "nullable", "nullable-key", "batch", "batch-of-records")
+            listOf("data-class", "default-argument", "internal-fun", "nullable", "nullable-key", "batch", "batch-of-records", "test-kit")
                 .associateWith { TestKafka.createTopic(it, 1) }
 
         private lateinit var database: TestDatabase
@@ -139,6 +152,7 @@ class KotlinListenersIT {
                     "spring.kafka.consumer.auto-offset-reset=earliest",
                     "spring.kafka.consumer.fetch-max-wait=50ms",
                     "spring.main.banner-mode=off",
+                    "idempotency.test.allow-outside-tests=true",
                 )
                 .run()
 

@@ -1,0 +1,57 @@
+package dev.idempotency.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.sample.payment.Payment;
+import dev.idempotency.test.IdempotencyTester;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The sample's listeners, tested as a user tests theirs. */
+@SampleTest
+class ListenersAreIdempotentIT {
+
+    @Autowired
+    private IdempotencyTester tester;
+
+    @Autowired
+    private JdbcClient jdbc;
+
+    @Test
+    void aPaymentThatComesAgainAtTheSameTimeOrAfterACrashIsBookedOnceByEveryListener() {
+        ProducerRecord<String, String> payment = payment();
+        String id = new String(payment.headers().lastHeader(Payment.ID_HEADER).value(), StandardCharsets.UTF_8);
+
+        assertThat(this.tester.consumer("ledger").deliver(payment).concurrently(5))
+                .processed(id)
+                .dropped(4);
+        assertThat(this.tester.consumer("turnover").deliver(payment, payment).twice())
+                .processed(id)
+                .dropped(3);
+        assertThat(this.tester.consumer("receipts").deliver(payment).crashingBeforeTheOffsetIsCommitted())
+                .processed(id)
+                .dropped(1);
+        assertThat(this.tester.consumer("points").deliver(payment).republished())
+                .processed(id)
+                .dropped(1);
+        assertThat(Books.read(this.jdbc)).matches(Books::areRight);
+    }
+
+    /** One that is written down as paid, so that the books can be right. */
+    private ProducerRecord<String, String> payment() {
+        String id = UUID.randomUUID().toString();
+        this.jdbc
+                .sql("insert into payment (id, account, amount) values (:id, :account, :amount)")
+                .paramSource(new Payment(id, "Alice", new BigDecimal("12.00")))
+                .update();
+        ProducerRecord<String, String> record = new ProducerRecord<>(
+                Payment.TOPIC, "{\"id\": \"%s\", \"account\": \"Alice\", \"amount\": 12.00}".formatted(id));
+        record.headers().add(Payment.ID_HEADER, id.getBytes(StandardCharsets.UTF_8));
+        return record;
+    }
+}
