@@ -131,7 +131,9 @@ final class ContainerRun implements AutoCloseable {
         while (!this.kafkaConsumer.awaitDone(GLANCE) && this.container.isRunning()) {
             if (System.nanoTime() - deadlineNanos > 0) {
                 throw new AssertionError(
-                        "%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits for the database, or hangs. See the log; shorten the pauses between attempts (idempotency.errors.initial-interval), or set idempotency.test.timeout."
+                        ("%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits"
+                                        + " for the database, or hangs. See the log; shorten the pauses between attempts"
+                                        + " (idempotency.errors.initial-interval), or set idempotency.test.timeout.")
                                 .formatted(this.consumer, timeout, this.consumer.failures()));
             }
         }

@@ -139,6 +139,7 @@ final class DeliveredPolls<K, V> {
         });
     }
 
+    /** Within a partition in the order of offsets, as in any poll: error handlers rely on it when they seek. */
     private ConsumerRecords<K, V> again(Poll<K, V> poll) {
         Map<TopicPartition, List<ConsumerRecord<K, V>>> records = new LinkedHashMap<>();
         List<TopicPartition> partitions = new ArrayList<>(poll.records().keySet());
@@ -148,9 +149,6 @@ final class DeliveredPolls<K, V> {
         for (TopicPartition partition : partitions) {
             List<ConsumerRecord<K, V>> ofIt = new ArrayList<>();
             poll.records().get(partition).forEach(record -> ofIt.add(record.again()));
-            if (this.order != null) {
-                Collections.shuffle(ofIt, this.order);
-            }
             records.put(partition, ofIt);
         }
         return new ConsumerRecords<>(records, Map.of());

@@ -12,7 +12,7 @@ import org.springframework.util.Assert;
  * @param deliverTwice whether protected containers deliver all that they receive a second time, after its commit
  * @param deliverAgainAfter after how many further records that happens, or when there are no more; switches it on. Default:
  *     0 with deliver-twice
- * @param randomOrder whether what is delivered again comes in random order
+ * @param randomOrder whether what is delivered again comes in random order, poll by poll
  * @param seed what that order is made of; it is logged. Default: another one each time
  * @param broker whether there is a broker; without one, containers are not started, and what is sent is captured. Default:
  *     whether one of the servers that are named accepts a connection

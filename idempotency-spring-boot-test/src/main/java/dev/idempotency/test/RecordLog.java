@@ -77,7 +77,8 @@ final class RecordLog {
         ProducerFactory<?, ?> factory = this.producers.getIfUnique();
         if (factory == null) {
             throw new IllegalStateException(
-                    "To make bytes of a %s, a ProducerFactory is needed, but there is none, or there are several and none is @Primary. Deliver bytes, text or a ConsumerRecord instead."
+                    ("To make bytes of a %s, a ProducerFactory is needed, but there is none, or there are several"
+                                    + " and none is @Primary. Deliver bytes, text or a ConsumerRecord instead.")
                             .formatted(data.getClass().getName()));
         }
         try (Serializer<Object> serializer = serializer(factory, key)) {

@@ -7,7 +7,6 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Random;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationListener;
@@ -72,7 +71,7 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
 
     private <K, V> DeliveredPolls<K, V> polls() {
         Integer after = this.properties.deliverAgainAfter();
-        @Nullable Random order = this.properties.randomOrder() ? new Random(this.seed) : null;
+        Random order = this.properties.randomOrder() ? new Random(this.seed) : null;
         return new DeliveredPolls<>((after != null) ? after : 0, order);
     }
 

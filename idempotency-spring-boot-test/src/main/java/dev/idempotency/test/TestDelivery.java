@@ -118,7 +118,9 @@ public final class TestDelivery {
     private void requireProcessedOnce(LoggedRecord record, List<Processed> processed) {
         if (processed.size() > 1) {
             throw new AssertionError(
-                    "%s is not idempotent: it has processed the record %s %d times, as the messages %s. The key must be the same for every delivery of a message, wherever it stands: see the key of its @IdempotentListener."
+                    ("%s is not idempotent: it has processed the record %s %d times, as the messages %s. The key must"
+                                    + " be the same for every delivery of a message, wherever it stands: see the key of its"
+                                    + " @IdempotentListener.")
                             .formatted(
                                     this.consumer,
                                     record.coordinates(),
