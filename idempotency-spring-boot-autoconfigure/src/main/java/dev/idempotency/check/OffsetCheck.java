@@ -49,6 +49,7 @@ final class OffsetCheck implements ListenerCheck {
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment, so that nobody acknowledges."
                             .formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
+                            + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
                             + " @KafkaListener(ackMode = \"RECORD\").");
         } else if (mode == AckMode.COUNT && properties.getAckCount() > 1) {
             report.add(

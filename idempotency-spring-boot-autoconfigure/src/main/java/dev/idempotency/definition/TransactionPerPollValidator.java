@@ -63,7 +63,7 @@ final class TransactionPerPollValidator {
                 OF_SINGLE_RECORDS.contains(properties.getAckMode()),
                 "By its acknowledgment mode %s a record is acknowledged before the others are committed with it."
                         .formatted(properties.getAckMode()),
-                "Set @KafkaListener(ackMode = \"BATCH\")");
+                "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")");
         refuseIf(
                 hasTransactionsOfItsOwn(properties),
                 "Its container takes part in Kafka transactions, or has others of its own: if one record fails, what was sent for those before it"

@@ -5,10 +5,14 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -23,6 +27,7 @@ import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.messaging.handler.HandlerMethod;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.backoff.BackOff;
 
@@ -36,7 +41,74 @@ public final class SpringKafkaInternals {
     private static final @Nullable Method CLEAR_THREAD_STATE_FOR =
             ReflectionUtils.findMethod(CommonErrorHandler.class, "clearThreadStateFor", Collection.class);
 
+    private static final String TRACKER = "org.springframework.kafka.listener.FailedRecordTracker";
+
+    /** All fields that are read, by class. */
+    private static final Map<String, List<String>> REQUIRED_FIELDS = Map.of(
+            AbstractMessageListenerContainer.class.getName(),
+            List.of("consumerFactory"),
+            DefaultKafkaConsumerFactory.class.getName(),
+            List.of("keyDeserializerSupplier", "valueDeserializerSupplier"),
+            BatchMessagingMessageListenerAdapter.class.getName(),
+            List.of("batchToRecordAdapter"),
+            FailedRecordProcessor.class.getName(),
+            List.of("failureTracker"),
+            TRACKER,
+            List.of("backOff", "recoverer"));
+
+    private static final Map<String, List<String>> OPTIONAL_FIELDS = Map.of(
+            MessagingMessageListenerAdapter.class.getName(), List.of("handlerMethod"),
+            HandlerAdapter.class.getName(), List.of("invokerHandlerMethod", "delegatingHandler"),
+            DelegatingInvocableHandler.class.getName(), List.of("handlers"));
+
+    private static final String SUPPORTED = "4.";
+
     private SpringKafkaInternals() {}
+
+    /**
+     * Refuses a Spring Kafka that the library was not made for, before anything of it is called that it may not have.
+     *
+     * @throws IllegalStateException if it is of another generation, or has not what the library cannot do without
+     */
+    public static void requireSupported() {
+        Class<?> part = AbstractMessageListenerContainer.class;
+        requireSupported(part.getPackage().getImplementationVersion(), part.getClassLoader());
+    }
+
+    static void requireSupported(@Nullable String version, @Nullable ClassLoader classLoader) {
+        // Jars that were repackaged do not tell their version. Their members do.
+        if (version != null && !version.startsWith(SUPPORTED)) {
+            throw unsupported(version, "is of another generation");
+        }
+        REQUIRED_FIELDS.forEach((type, names) -> names.forEach(name -> {
+            if (!hasField(type, name, classLoader)) {
+                throw unsupported(version, "has no field '%s' in %s".formatted(name, type));
+            }
+        }));
+    }
+
+    private static boolean hasField(String type, String name, @Nullable ClassLoader classLoader) {
+        try {
+            return ReflectionUtils.findField(ClassUtils.forName(type, classLoader), name) != null;
+        } catch (ClassNotFoundException | LinkageError ex) {
+            return false;
+        }
+    }
+
+    private static IllegalStateException unsupported(@Nullable String version, String why) {
+        return new IllegalStateException(
+                "@IdempotentListener does not work with Spring Kafka %s: it %s. Supported are 4.0, 4.1 and later 4.x: remove the version of spring-kafka from the build, so that Spring Boot 4 chooses it"
+                        .formatted((version != null) ? version : "of unknown version", why));
+    }
+
+    /** Tells a native image which members are read. */
+    public static void registerHints(ReflectionHints hints, @Nullable ClassLoader classLoader) {
+        Stream.of(REQUIRED_FIELDS, OPTIONAL_FIELDS)
+                .forEach(fields -> fields.forEach((type, names) ->
+                        hints.registerTypeIfPresent(classLoader, type, hint -> names.forEach(hint::withField))));
+        hints.registerType(AbstractFilteringMessageListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
+        hints.registerType(CommonErrorHandler.class, MemberCategory.INVOKE_DECLARED_METHODS);
+    }
 
     /** Tells the servers, settings and deserializers of a container's consumers. Refused without it. */
     public static @Nullable ConsumerFactory<?, ?> consumerFactoryOf(AbstractMessageListenerContainer<?, ?> container) {

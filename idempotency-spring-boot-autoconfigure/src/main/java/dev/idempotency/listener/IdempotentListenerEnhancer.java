@@ -1,10 +1,12 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.annotation.KafkaListenerAnnotationBeanPostProcessor.AnnotationEnhancer;
@@ -28,6 +30,7 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
     private String beanName = "";
 
     public IdempotentListenerEnhancer(ObjectProvider<ListenerContainerConfigurer> configurer) {
+        SpringKafkaInternals.requireSupported();
         this.configurer = configurer;
     }
 
@@ -62,6 +65,7 @@ public final class IdempotentListenerEnhancer implements AnnotationEnhancer, Bea
     }
 
     /** Called by the expression that {@link #apply} has made. */
+    @Reflective
     public ContainerPostProcessor<?, ?, AbstractMessageListenerContainer<Object, Object>> postProcessor(
             Object bean,
             int element,

@@ -459,7 +459,7 @@ class FaultyListeners {
         @IdempotentListener
         void asyncAcks(String payload, Acknowledgment acknowledgment) {}
 
-        @KafkaListener(topics = "t", groupId = "g", ackMode = "MANUAL")
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
         @IdempotentListener
         void neverAcknowledged(String payload) {}
 
@@ -576,11 +576,11 @@ class FaultyListeners {
         @IdempotentListener(key = "#text", transactionPerPoll = true)
         void argumentKeyPerPoll(String text) {}
 
-        @KafkaListener(topics = "t", groupId = "g", ackMode = "RECORD")
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordAcks")
         @IdempotentListener(transactionPerPoll = true)
         void recordAckPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", ackMode = "MANUAL")
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
         @IdempotentListener(transactionPerPoll = true)
         void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
 
@@ -659,6 +659,22 @@ class FaultyListeners {
         var factory = factory(configurer, consumers);
         factory.getContainerProperties().setAckMode(AckMode.MANUAL);
         factory.getContainerProperties().setAsyncAcks(true);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> manualAcks(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setAckMode(AckMode.MANUAL);
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> recordAcks(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
+        var factory = factory(configurer, consumers);
+        factory.getContainerProperties().setAckMode(AckMode.RECORD);
         return factory;
     }
 

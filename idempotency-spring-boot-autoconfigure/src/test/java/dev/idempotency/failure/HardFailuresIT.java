@@ -41,6 +41,7 @@ import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.Acknowledgment;
@@ -398,6 +399,31 @@ class HardFailuresIT extends SharedApplicationTest {
         }
 
         @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> recordAcks(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return acknowledging(AckMode.RECORD, configurer, consumers);
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> manualAcks(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return acknowledging(AckMode.MANUAL_IMMEDIATE, configurer, consumers);
+        }
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> acknowledging(
+                AckMode mode,
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.getContainerProperties().setAckMode(mode);
+            return factory;
+        }
+
+        @Bean
         OfKinds ofKinds(Script script) {
             return new OfKinds(script);
         }
@@ -411,13 +437,13 @@ class HardFailuresIT extends SharedApplicationTest {
             this.script = script;
         }
 
-        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}", ackMode = "RECORD")
+        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}", containerFactory = "recordAcks")
         @IdempotentListener("records")
         void onRecord(String payload) {
             this.script.on(payload);
         }
 
-        @KafkaListener(topics = "manual${suffix}", groupId = "manual${suffix}", ackMode = "MANUAL_IMMEDIATE")
+        @KafkaListener(topics = "manual${suffix}", groupId = "manual${suffix}", containerFactory = "manualAcks")
         @IdempotentListener("manual")
         void onManual(String payload, Acknowledgment acknowledgment) {
             this.script.on(payload);

@@ -23,10 +23,15 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -199,6 +204,17 @@ class InboxReplayIT extends SharedApplicationTest {
             this.effects = effects;
         }
 
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> manualAcks(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return factory;
+        }
+
         @KafkaListener(topics = "letters${suffix}", groupId = "letters${suffix}")
         @IdempotentListener(consumer = "letters", key = "#coordinates", inbox = true)
         void letters(String payload) {
@@ -218,7 +234,7 @@ class InboxReplayIT extends SharedApplicationTest {
             happen("stubborn", payload);
         }
 
-        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", ackMode = "MANUAL")
+        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", containerFactory = "manualAcks")
         @IdempotentListener(consumer = "nacked", inbox = true)
         void nacked(String payload, Acknowledgment acknowledgment) {
             this.effects.happen("nacked " + payload);

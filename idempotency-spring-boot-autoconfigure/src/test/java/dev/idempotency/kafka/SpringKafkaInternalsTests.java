@@ -1,6 +1,7 @@
 package dev.idempotency.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.reflect.Method;
 import java.util.List;
@@ -10,6 +11,9 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -110,5 +114,33 @@ class SpringKafkaInternalsTests {
         assertThat(SpringKafkaInternals.hasNoRecoverer(recovering)).isFalse();
         assertThat(SpringKafkaInternals.hasNoRecoverer(new DefaultErrorHandler(backOff)))
                 .isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"3.3.10", "5.0.0"})
+    void aSpringKafkaOfAnotherGenerationIsRefusedWithItsVersion(String version) {
+        ClassLoader classLoader = getClass().getClassLoader();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> SpringKafkaInternals.requireSupported(version, classLoader))
+                .withMessageStartingWith("@IdempotentListener does not work with Spring Kafka " + version)
+                .withMessageContaining("Supported are 4.0, 4.1 and later 4.x");
+    }
+
+    @Test
+    void aSpringKafkaWithoutAMemberThatIsNeededIsRefusedWithThatMember() {
+        ClassLoader without = new FilteredClassLoader("org.springframework.kafka.listener.FailedRecordTracker"::equals);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> SpringKafkaInternals.requireSupported("4.9.0", without))
+                .withMessageContaining("Spring Kafka 4.9.0: it has no field")
+                .withMessageContaining("in org.springframework.kafka.listener.FailedRecordTracker");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> SpringKafkaInternals.requireSupported(null, without))
+                .withMessageContaining("Spring Kafka of unknown version");
+    }
+
+    @Test
+    void thisSpringKafkaIsSupportedAndSoIsOneThatDoesNotTellItsVersion() {
+        SpringKafkaInternals.requireSupported();
+        SpringKafkaInternals.requireSupported(null, getClass().getClassLoader());
     }
 }

@@ -29,6 +29,7 @@ import org.springframework.kafka.annotation.KafkaListenerConfigurer;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.BatchInterceptor;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.converter.BatchMessagingMessageConverter;
 import org.springframework.kafka.support.converter.JacksonJsonMessageConverter;
@@ -193,6 +194,15 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
         }
 
         @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> filteringWithManualAcks(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = filtering(configurer, consumers);
+            factory.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return factory;
+        }
+
+        @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> failing(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
                 ConsumerFactory<Object, Object> consumers) {
@@ -236,11 +246,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             payloads.forEach(payload -> this.effects.happen("failing " + payload));
         }
 
-        @KafkaListener(
-                topics = "${topic}",
-                groupId = "${group}manual",
-                containerFactory = "filtering",
-                ackMode = "MANUAL")
+        @KafkaListener(topics = "${topic}", groupId = "${group}manual", containerFactory = "filteringWithManualAcks")
         @IdempotentListener("manual")
         void onManual(List<String> payloads, Acknowledgment acknowledgment) {
             payloads.forEach(payload -> this.effects.happen("manual " + payload));
