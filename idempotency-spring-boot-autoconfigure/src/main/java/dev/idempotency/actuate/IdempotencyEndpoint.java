@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -29,6 +30,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * <p>A message can be forgotten, so that it is processed when it comes again, once
  * {@code management.endpoint.idempotency.access} is {@code unrestricted}.
  */
+@RegisterReflectionForBinding({IdempotencyReport.class, ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyEndpoint {
 

@@ -14,6 +14,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -28,6 +29,7 @@ import org.springframework.dao.DataIntegrityViolationException;
  *
  * <p>Messages can be replayed once {@code management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
  */
+@RegisterReflectionForBinding({InboxPageReport.class, InboxMessageReport.class, ReplayReport.class})
 @Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyInboxEndpoint {
 

@@ -3,6 +3,7 @@ package dev.idempotency.database;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
+import java.util.List;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -66,9 +67,9 @@ final class FlywayMigration {
     private void migrate(DataSource connections) {
         FluentConfiguration configuration = Flyway.configure(FlywayMigration.class.getClassLoader())
                 .dataSource(connections)
-                .locations("classpath:" + SchemaScript.location(this.database.dialect()))
+                .resourceProvider(new MigrationScripts(this.database.dialect()))
+                .javaMigrationClassProvider(List::of)
                 .sqlMigrationPrefix(SchemaScript.PREFIX)
-                .failOnMissingLocations(true)
                 .table(MigrationHistory.TABLE)
                 .placeholderReplacement(false)
                 // Scripts of an earlier release may have read otherwise; what they made is the same.

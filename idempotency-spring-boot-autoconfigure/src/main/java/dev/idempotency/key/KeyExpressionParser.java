@@ -2,6 +2,7 @@ package dev.idempotency.key;
 
 import java.lang.reflect.Field;
 import java.util.Set;
+import org.springframework.core.NativeDetector;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelParserConfiguration;
@@ -50,7 +51,9 @@ final class KeyExpressionParser {
     private KeyExpressionParser() {}
 
     static SpelExpression parse(String expression, ClassLoader classLoader) {
-        SpelParserConfiguration configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, classLoader);
+        // A native image cannot take up the classes that the compiler makes.
+        SpelCompilerMode mode = NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
+        SpelParserConfiguration configuration = new SpelParserConfiguration(mode, classLoader);
         try {
             SpelExpression parsed = new SpelExpressionParser(configuration).parseRaw(expression);
             putPartsBeforeOperands((SpelNodeImpl) parsed.getAST());

@@ -1,0 +1,69 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.CapturingDeserializer;
+import dev.idempotency.kafka.SpringKafkaInternals;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+
+/**
+ * Tells a native image what the library finds by name: members, and the scripts of its tables.
+ *
+ * <p>What belongs to a bean says so there ({@code @Reflective}, {@code @RegisterReflectionForBinding}). Payloads are known
+ * by {@code @KafkaListener}; what else a key expression calls is for the application to register.
+ */
+final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
+
+    @Override
+    public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+        hints.resources().registerPattern("dev/idempotency/schema/**");
+        ReflectionHints reflection = hints.reflection();
+        SpringKafkaInternals.registerHints(reflection, classLoader);
+        // Kafka makes it by its name.
+        reflection.registerType(CapturingDeserializer.class, MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+        reflection.registerType(IdempotentListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
+        reflection.registerType(
+                DurationOrNever.class,
+                hint -> hint.withMethod("valueOf", List.of(TypeReference.of(String.class)), ExecutableMode.INVOKE));
+        registerKeyExpressions(reflection, classLoader);
+        registerChecks(reflection, classLoader);
+    }
+
+    private static void registerKeyExpressions(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
+        Stream.of(ConsumerRecord.class, Headers.class, Header.class, TopicCoordinates.class)
+                .forEach(type -> reflection.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
+        reflection.registerType(SpelNodeImpl.class, hint -> hint.withField("children"));
+        reflection.registerTypeIfPresent(
+                classLoader, "dev.idempotency.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
+    }
+
+    private static void registerChecks(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
+        reflection.registerType(
+                TransactionAspectSupport.class,
+                hint -> hint.withMethod(
+                        "determineTransactionManager",
+                        TypeReference.listOf(TransactionAttribute.class, Class.class),
+                        ExecutableMode.INVOKE));
+        Stream.of(
+                        "org.springframework.orm.jpa.JpaTransactionManager",
+                        "org.springframework.orm.jpa.hibernate.HibernateTransactionManager")
+                .forEach(manager -> reflection.registerTypeIfPresent(
+                        classLoader,
+                        manager,
+                        hint -> hint.withMethod("getDataSource", List.of(), ExecutableMode.INVOKE)));
+    }
+}
