@@ -27,6 +27,8 @@ dependencies {
     "testImplementation"(libs.spring.boot.starter.data.jpa)
     "testImplementation"(libs.spring.boot.starter.webmvc)
     "testImplementation"(libs.spring.boot.starter.actuator)
+    "testImplementation"(libs.spring.security.config)
+    "testImplementation"(libs.spring.security.web)
     "testImplementation"(libs.micrometer.registry.prometheus)
     "testImplementation"(libs.spring.kafka.test)
     "testImplementation"(libs.awaitility)

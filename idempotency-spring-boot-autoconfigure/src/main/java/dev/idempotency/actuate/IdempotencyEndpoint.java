@@ -30,7 +30,11 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * <p>A message can be forgotten, so that it is processed when it comes again, once
  * {@code management.endpoint.idempotency.access} is {@code unrestricted}.
  */
-@RegisterReflectionForBinding({IdempotencyReport.class, ConsumerReport.class, MessageReport.class})
+@RegisterReflectionForBinding({
+    ConsumerReports.Report.class,
+    ConsumerReport.class,
+    IdempotencyEndpoint.MessageReport.class
+})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyEndpoint {
 

@@ -11,6 +11,7 @@ import dev.idempotency.observe.ConsumerRegistry;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,7 @@ import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -27,9 +29,16 @@ import org.springframework.dao.DataIntegrityViolationException;
 /**
  * Actuator endpoint: the messages of the inbox.
  *
+ * <p>Keys, headers, payloads and errors are shown as {@code management.endpoint.idempotencyinbox.show-values} says: by
+ * default never.
+ *
  * <p>Messages can be replayed once {@code management.endpoint.idempotencyinbox.access} is {@code unrestricted}.
  */
-@RegisterReflectionForBinding({InboxPageReport.class, InboxMessageReport.class, ReplayReport.class})
+@RegisterReflectionForBinding({
+    IdempotencyInboxEndpoint.PageReport.class,
+    InboxMessageReport.class,
+    IdempotencyInboxEndpoint.ReplayReport.class
+})
 @Endpoint(id = "idempotencyinbox", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyInboxEndpoint {
 
@@ -37,10 +46,20 @@ public final class IdempotencyInboxEndpoint {
 
     private final Inbox inbox;
     private final ConsumerRegistry consumers;
+    private final Show showValues;
+    private final Set<String> roles;
 
-    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers) {
+    /**
+     * An endpoint for an inbox.
+     *
+     * @param showValues whether it shows what was received, and why it failed
+     * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
+     */
+    public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues, Set<String> roles) {
         this.inbox = inbox;
         this.consumers = consumers;
+        this.showValues = showValues;
+        this.roles = Set.copyOf(roles);
     }
 
     /** A page of the messages that fit, or one message with all that was received of it. */
@@ -53,20 +72,23 @@ public final class IdempotencyInboxEndpoint {
             @Nullable OffsetDateTime since,
             @Nullable OffsetDateTime until,
             @Nullable Integer page,
-            @Nullable Integer size) {
+            @Nullable Integer size,
+            SecurityContext security) {
+        boolean shown = this.showValues.isShown(security, this.roles);
         try {
             if (messageId != null) {
                 InboxMessage message = find(consumer, messageId);
-                return (message != null) ? InboxMessageReport.of(message) : null;
+                return (message != null) ? InboxMessageReport.of(message, shown) : null;
             }
-            return PageReport.of(this.inbox.find(new InboxQuery(
+            InboxQuery query = new InboxQuery(
                     (status != null) ? InboxStatus.of(status) : null,
                     consumer,
                     type,
                     (since != null) ? since.toInstant() : null,
                     (until != null) ? until.toInstant() : null,
                     Objects.requireNonNullElse(page, 0),
-                    Objects.requireNonNullElse(size, InboxQuery.DEFAULT_SIZE))));
+                    Objects.requireNonNullElse(size, InboxQuery.DEFAULT_SIZE));
+            return PageReport.of(this.inbox.find(query), shown);
         } catch (DataIntegrityViolationException ex) {
             throw unstorable();
         } catch (IllegalArgumentException ex) {
@@ -162,9 +184,9 @@ public final class IdempotencyInboxEndpoint {
     /** A page of the inbox, what changed last first. */
     record PageReport(List<InboxMessageReport.Entry> messages, int page, boolean last) {
 
-        static PageReport of(InboxPage page) {
+        static PageReport of(InboxPage page, boolean showValues) {
             return new PageReport(
-                    page.entries().stream().map(InboxMessageReport.Entry::brief).toList(), page.page(), page.last());
+                    page.entries().stream().map(entry -> InboxMessageReport.Entry.brief(entry, showValues)).toList(), page.page(), page.last());
         }
     }
 

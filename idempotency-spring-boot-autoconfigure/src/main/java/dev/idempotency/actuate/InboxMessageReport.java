@@ -12,9 +12,10 @@ import java.util.Base64;
 import java.util.List;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
 
 /**
- * A message of the inbox, with all that was received of it.
+ * A message of the inbox, with all that was received of it: sanitized unless values are shown, but for names and sizes.
  *
  * @param message what is known of it
  * @param key the record's key
@@ -27,12 +28,12 @@ record InboxMessageReport(
         List<HeaderReport> headers,
         @Nullable Bytes payload) {
 
-    static InboxMessageReport of(InboxMessage message) {
+    static InboxMessageReport of(InboxMessage message, boolean showValues) {
         return new InboxMessageReport(
-                Entry.of(message.entry(), message.entry().lastError()),
-                Bytes.of(message.key()),
-                message.headers().stream().map(HeaderReport::of).toList(),
-                Bytes.of(message.payload()));
+                Entry.of(message.entry(), message.entry().lastError(), showValues),
+                Bytes.of(message.key(), showValues),
+                message.headers().stream().map(header -> HeaderReport.of(header, showValues)).toList(),
+                Bytes.of(message.payload(), showValues));
     }
 
     /** What {@link InboxEntry} knows of a message, of whose last error a list has the first line. */
@@ -52,12 +53,12 @@ record InboxMessageReport(
             @Nullable String payloadOmitted) {
 
         /** A message in a list. */
-        static Entry brief(InboxEntry entry) {
+        static Entry brief(InboxEntry entry, boolean showValues) {
             String error = entry.lastError();
-            return of(entry, (error != null) ? error.lines().findFirst().orElse("") : null);
+            return of(entry, (error != null) ? error.lines().findFirst().orElse("") : null, showValues);
         }
 
-        private static Entry of(InboxEntry entry, @Nullable String error) {
+        private static Entry of(InboxEntry entry, @Nullable String error, boolean showValues) {
             return new Entry(
                     entry.id().consumer(),
                     entry.id().value(),
@@ -66,7 +67,7 @@ record InboxMessageReport(
                     entry.record(),
                     entry.attempts(),
                     entry.replays(),
-                    error,
+                    (error == null || showValues) ? error : SanitizableData.SANITIZED_VALUE,
                     entry.receivedAt(),
                     entry.processedAt(),
                     entry.updatedAt(),
@@ -83,8 +84,8 @@ record InboxMessageReport(
      */
     record HeaderReport(String name, @Nullable Bytes value) {
 
-        static HeaderReport of(Header header) {
-            return new HeaderReport(header.key(), Bytes.of(header.value()));
+        static HeaderReport of(Header header, boolean showValues) {
+            return new HeaderReport(header.key(), Bytes.of(header.value(), showValues));
         }
     }
 
@@ -96,9 +97,11 @@ record InboxMessageReport(
      */
     record Bytes(@Nullable String text, @Nullable String base64) {
 
-        static @Nullable Bytes of(byte @Nullable [] bytes) {
-            if (bytes == null) {
-                return null;
+        private static final Bytes SANITIZED = new Bytes(SanitizableData.SANITIZED_VALUE, null);
+
+        static @Nullable Bytes of(byte @Nullable [] bytes, boolean showValues) {
+            if (bytes == null || !showValues) {
+                return (bytes != null) ? SANITIZED : null;
             }
             try {
                 CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));

@@ -17,12 +17,14 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration for the Actuator endpoints {@code idempotency} and {@code idempotencyinbox}. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)
+@EnableConfigurationProperties(InboxEndpointProperties.class)
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -49,7 +51,8 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     @ConditionalOnBean(Inbox.class)
     @ConditionalOnMissingBean
-    IdempotencyInboxEndpoint idempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers) {
-        return new IdempotencyInboxEndpoint(inbox, consumers);
+    IdempotencyInboxEndpoint idempotencyInboxEndpoint(
+            Inbox inbox, ConsumerRegistry consumers, InboxEndpointProperties properties) {
+        return new IdempotencyInboxEndpoint(inbox, consumers, properties.showValues(), properties.roles());
     }
 }

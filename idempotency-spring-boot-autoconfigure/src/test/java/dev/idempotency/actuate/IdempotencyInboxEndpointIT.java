@@ -55,6 +55,7 @@ class IdempotencyInboxEndpointIT {
                         "server.port=0",
                         "management.endpoints.web.exposure.include=idempotency,idempotencyinbox",
                         "management.endpoint.idempotency.access=unrestricted",
+                        "management.endpoint.idempotencyinbox.show-values=always",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-attempts=1",
                         "topic=" + this.topic,

@@ -147,16 +147,16 @@ class IdempotencyRuntimeHintsTests {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "IdempotencyReport",
+                "ConsumerReports$Report",
                 "ConsumerReport",
                 "ConsumerReport$LastHit",
                 "CleanupReport$Success",
-                "MessageReport",
-                "InboxPageReport",
-                "InboxEntryReport",
+                "IdempotencyEndpoint$MessageReport",
+                "IdempotencyInboxEndpoint$PageReport",
+                "InboxMessageReport$Entry",
                 "InboxMessageReport",
                 "InboxMessageReport$Bytes",
-                "ReplayReport"
+                "IdempotencyInboxEndpoint$ReplayReport"
             })
     void theAnswersOfEndpointsCanBeWritten(String report) {
         Class<?> type =
