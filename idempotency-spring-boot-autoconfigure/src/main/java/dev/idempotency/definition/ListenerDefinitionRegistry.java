@@ -11,6 +11,7 @@ import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiPredicate;
@@ -19,12 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** The protected listeners of an application, defined once per container. */
-public final class ListenerDefinitionRegistry implements ConsumerRegistry, DisposableBean {
+/**
+ * The protected listeners of an application, defined once per container. Before any container starts, the log says in
+ * one block which they are.
+ */
+public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle, DisposableBean {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
@@ -33,6 +38,8 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Dispo
     private final TopicIdLookup topicIds = new TopicIdLookup();
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private volatile boolean running;
 
     public ListenerDefinitionRegistry(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.resolver = new ListenerResolver(beanFactory, defaults);
@@ -85,16 +92,50 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Dispo
 
     /** One per consumer, though it may have several containers: one for each retry topic. */
     private ConsumerObserver observerOf(ConsumerDescription consumer) {
-        return this.observers.computeIfAbsent(consumer.name(), name -> {
-            logger.info(
-                    "Idempotent consumer '{}': {} on {}, key from {}, remembered for {}",
-                    consumer.name(),
-                    consumer.listener(),
-                    consumer.topics(),
-                    consumer.keySource(),
-                    DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE));
-            return CompositeConsumerObserver.of(this.defaults.observers(), consumer);
-        });
+        ConsumerObserver observer = this.observers.computeIfAbsent(
+                consumer.name(), name -> CompositeConsumerObserver.of(this.defaults.observers(), consumer));
+        if (this.running) {
+            log(List.of(consumer));
+        }
+        return observer;
+    }
+
+    private void log(List<ConsumerDescription> consumers) {
+        List<String> lines = consumers.stream()
+                .filter(consumer -> this.logged.add(consumer.name()))
+                .map(consumer -> "%n  '%s': %s on %s, key from %s, remembered for %s"
+                        .formatted(
+                                consumer.name(),
+                                consumer.listener(),
+                                consumer.topics(),
+                                consumer.keySource(),
+                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)))
+                .toList();
+        if (!lines.isEmpty()) {
+            logger.info("Idempotent consumers: {}{}", lines.size(), String.join("", lines));
+        }
+    }
+
+    /** Before any container, so that nothing of Kafka's stands between the consumers. */
+    @Override
+    public int getPhase() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public void start() {
+        this.running = true;
+        log(consumers());
+    }
+
+    @Override
+    public void stop() {
+        this.running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
     }
 
     @Override
