@@ -186,7 +186,11 @@ public final class IdempotencyInboxEndpoint {
 
         static PageReport of(InboxPage page, boolean showValues) {
             return new PageReport(
-                    page.entries().stream().map(entry -> InboxMessageReport.Entry.brief(entry, showValues)).toList(), page.page(), page.last());
+                    page.entries().stream()
+                            .map(entry -> InboxMessageReport.Entry.brief(entry, showValues))
+                            .toList(),
+                    page.page(),
+                    page.last());
         }
     }
 

@@ -32,7 +32,9 @@ record InboxMessageReport(
         return new InboxMessageReport(
                 Entry.of(message.entry(), message.entry().lastError(), showValues),
                 Bytes.of(message.key(), showValues),
-                message.headers().stream().map(header -> HeaderReport.of(header, showValues)).toList(),
+                message.headers().stream()
+                        .map(header -> HeaderReport.of(header, showValues))
+                        .toList(),
                 Bytes.of(message.payload(), showValues));
     }
 

@@ -149,7 +149,7 @@ class IdempotencyRuntimeHintsTests {
             strings = {
                 "ConsumerReports$Report",
                 "ConsumerReport",
-                "ConsumerReport$LastHit",
+                "ConsumerTally$LastHit",
                 "CleanupReport$Success",
                 "IdempotencyEndpoint$MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",
