@@ -16,6 +16,7 @@ dependencies {
     "optional"(libs.spring.boot.actuator.autoconfigure)
     "optional"(libs.spring.boot.health)
     "optional"(libs.json.path)
+    "optional"(libs.jackson.databind)
 
     "annotationProcessor"(libs.spring.boot.configuration.processor)
     "annotationProcessor"(libs.spring.boot.autoconfigure.processor)

@@ -74,6 +74,7 @@ public enum Check {
                     + " would go to the retry topics and be dead-lettered."),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
+    KEEP_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),
     TRANSACTION_PER_POLL(
             Level.FAIL, "What is done for each record would be done before the transaction, or not at all.", true),
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),

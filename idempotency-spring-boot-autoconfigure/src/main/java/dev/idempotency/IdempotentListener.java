@@ -71,4 +71,12 @@ public @interface IdempotentListener {
      * transaction for its batch.
      */
     boolean transactionPerPoll() default false;
+
+    /**
+     * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept
+     * with the claim, as JSON, and sent again for a duplicate: as the reply to the duplicate's own request. So a request
+     * that comes again, because its reply was lost or its consumer crashed, is answered. For listeners that take one record
+     * at a time and return something.
+     */
+    boolean keepReply() default false;
 }

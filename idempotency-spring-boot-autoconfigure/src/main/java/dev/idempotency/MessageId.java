@@ -1,5 +1,11 @@
 package dev.idempotency;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The identity of a message for one consumer: what is recorded once, and only once.
  *
@@ -14,6 +20,8 @@ public record MessageId(String consumer, String value) {
     /** The longest id that is stored as it is. */
     public static final int MAX_VALUE_LENGTH = 255;
 
+    private static final String DIGEST_PREFIX = "sha256:";
+
     public MessageId {
         requireLength("consumer", consumer, MAX_CONSUMER_LENGTH);
         requireLength("message id", value, MAX_VALUE_LENGTH);
@@ -23,6 +31,50 @@ public record MessageId(String consumer, String value) {
         if (text.isBlank() || text.length() > max) {
             throw new IllegalArgumentException(
                     "The %s must have 1 to %d characters, but has %d: '%s'".formatted(what, max, text.length(), text));
+        }
+    }
+
+    /**
+     * The id of whatever has this key, such as one that a client chose. A key that is too long is stored by its digest; so
+     * is one that looks like a digest, so that no key can pass for another.
+     *
+     * @throws MissingMessageKeyException if there is no key, or a blank one
+     * @throws InvalidMessageKeyException if databases refuse it
+     */
+    public static MessageId of(String consumer, @Nullable String key) {
+        if (key == null || key.isBlank() || key.equals("null")) {
+            throw new MissingMessageKeyException(
+                    "There is no key for consumer '%s', or a blank one: whoever asks for the work has to give it one."
+                            .formatted(consumer),
+                    null);
+        }
+        requireStorable(key);
+        boolean asIs = key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX);
+        return new MessageId(consumer, asIs ? key : DIGEST_PREFIX + sha256(key));
+    }
+
+    private static void requireStorable(String key) {
+        for (int i = 0; i < key.length(); i++) {
+            char character = key.charAt(i);
+            if (character == '\0') {
+                throw new InvalidMessageKeyException("The key contains a NUL character, which databases refuse", null);
+            }
+            if (Character.isSurrogate(character)) {
+                i++;
+                if (i == key.length() || !Character.isSurrogatePair(character, key.charAt(i))) {
+                    throw new InvalidMessageKeyException(
+                            "The key is not valid Unicode (half of a surrogate pair)", null);
+                }
+            }
+        }
+    }
+
+    private static String sha256(String key) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of().formatHex(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
         }
     }
 

@@ -39,11 +39,13 @@ class ArchitectureTests {
             entry("failure", Set.of("kafka", "observe")),
             entry("store", Set.of("database", "failure")),
             entry("inbox", Set.of("database", "failure", "kafka", "observe", "store")),
-            entry("definition", Set.of("database", "failure", "inbox", "kafka", "key", "observe", "store")),
-            entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "store")),
+            entry("definition", Set.of("database", "failure", "inbox", "kafka", "key", "observe", "result", "store")),
+            entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "result", "store")),
             entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
+            entry("result", Set.of("database", "store")),
+            entry("operation", Set.of("database", "observe", "result", "store")),
             entry("metrics", Set.of("inbox", "observe", "retention", "store")),
-            entry("check", Set.of("definition", "failure", "kafka", "key", "observe", "store")),
+            entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "store")),
             entry("actuate", Set.of("database", "failure", "inbox", "key", "metrics", "observe", "retention", "store")),
             entry(
                     "autoconfigure",
@@ -59,6 +61,8 @@ class ArchitectureTests {
                             "listener",
                             "metrics",
                             "observe",
+                            "operation",
+                            "result",
                             "retention",
                             "store")));
 

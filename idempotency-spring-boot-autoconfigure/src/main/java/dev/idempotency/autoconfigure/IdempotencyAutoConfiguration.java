@@ -15,6 +15,7 @@ import dev.idempotency.listener.ListenerContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,8 +36,8 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
- * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail, and, with the
- * JDBC store, cleanup and inbox.
+ * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail, claims from code,
+ * and, with the JDBC store, cleanup, inbox and results.
  */
 @AutoConfiguration(after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
@@ -46,7 +47,8 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
     IdempotencyAutoConfiguration.AutoProxyCreatorRegistrar.class,
     FailureConfiguration.class,
     InboxConfiguration.class,
-    CleanupConfiguration.class
+    CleanupConfiguration.class,
+    OperationsConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 
@@ -86,6 +88,7 @@ public final class IdempotencyAutoConfiguration {
             ObjectProvider<IdempotencyObserver> observers,
             OutageRegistry outages,
             ObjectProvider<InboxRecorderFactory> inboxes,
+            ObjectProvider<KeptResults> results,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
                 store,
@@ -94,7 +97,8 @@ public final class IdempotencyAutoConfiguration {
                 properties.retention(),
                 observers.orderedStream().toList(),
                 outages,
-                inboxes.getIfAvailable());
+                inboxes.getIfAvailable(),
+                results.getIfAvailable());
         return new ListenerDefinitionRegistry(beanFactory, defaults);
     }
 
@@ -107,9 +111,9 @@ public final class IdempotencyAutoConfiguration {
     @Bean
     StoreWatch idempotencyStoreWatch(
             ProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, IdempotencyProperties properties) {
+        ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
         return new StoreWatch(
-                () -> store.statistics(consumers.getObject().names()),
-                properties.observe().storeInterval());
+                () -> store.statistics(all.names()), properties.observe().storeInterval());
     }
 
     /** Sees to it that infrastructure advisors are applied, with whichever proxy creator the application has. */

@@ -52,7 +52,8 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnBean(Inbox.class)
     @ConditionalOnMissingBean
     IdempotencyInboxEndpoint idempotencyInboxEndpoint(
-            Inbox inbox, ConsumerRegistry consumers, InboxEndpointProperties properties) {
-        return new IdempotencyInboxEndpoint(inbox, consumers, properties.showValues(), properties.roles());
+            Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, InboxEndpointProperties properties) {
+        return new IdempotencyInboxEndpoint(
+                inbox, ConsumerRegistry.of(consumers::stream), properties.showValues(), properties.roles());
     }
 }

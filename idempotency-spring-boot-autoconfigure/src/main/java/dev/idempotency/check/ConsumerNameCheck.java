@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
@@ -61,6 +62,19 @@ final class ConsumerNameCheck implements ListenerCheck {
                                         sources(other)),
                         "Give each a name of its own in @IdempotentListener(consumer = …), or name all topics in one"
                                 + " @KafkaListener(topics = …)."));
+        if (isDeclared(listener.consumer().name())) {
+            report.add(
+                    Check.SHARED_CONSUMER_NAME,
+                    "Its consumer name '%s' is also that of an IdempotentConsumer, whose ids are claimed by code."
+                            .formatted(listener.consumer().name()),
+                    "Give each a name of its own, in @IdempotentListener(consumer = …) and in"
+                            + " IdempotentConsumer.named(…).");
+        }
+    }
+
+    private boolean isDeclared(String consumer) {
+        return this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
+                .anyMatch(declared -> declared.name().equals(consumer));
     }
 
     private static boolean isForRetries(ProtectedListener listener) {

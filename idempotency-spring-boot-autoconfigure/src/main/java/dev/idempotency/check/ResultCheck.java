@@ -1,6 +1,8 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.AnnotatedElement;
@@ -69,7 +71,9 @@ final class ResultCheck implements ListenerCheck {
         Class<?> result = listener.method().getReturnType();
         boolean nothing =
                 result == void.class || result == Void.class || result.getName().equals("kotlin.Unit");
-        if (nothing || isAsynchronous(result)) {
+        IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
+        boolean kept = annotation != null && annotation.keepReply();
+        if (nothing || kept || isAsynchronous(result)) {
             return;
         }
         boolean sendTo = AnnotatedElementUtils.hasAnnotation(listener.method(), SendTo.class)
@@ -80,7 +84,8 @@ final class ResultCheck implements ListenerCheck {
                         ? "Its result is sent to another topic by @SendTo."
                         : "It returns a %s, which is sent to the reply topic that a message may name in its headers."
                                 .formatted(result.getSimpleName()),
-                "Write the reply to an outbox table in the listener's transaction, and return void.");
+                "Set @IdempotentListener(keepReply = true), so that the duplicate is given the reply; or write the reply to"
+                        + " an outbox table in the listener's transaction, and return void.");
     }
 
     private static boolean isHandedOver(ProtectedListener listener) {

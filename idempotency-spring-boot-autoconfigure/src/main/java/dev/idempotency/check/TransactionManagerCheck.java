@@ -1,28 +1,24 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.lang.reflect.Method;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Whether the transaction manager binds the store's connections.
@@ -64,27 +60,13 @@ final class TransactionManagerCheck implements ListenerCheck {
         if (manager instanceof KafkaAwareTransactionManager) {
             return false;
         }
-        DataSource managed = dataSourceOf(manager);
+        DataSource managed = ManagedDataSource.of(manager);
         return (managed != null)
                 ? managed == storeDataSource
                 : isSeenInTransaction(
                         manager,
                         () -> TransactionSynchronizationManager.getResource(storeDataSource)
                                 instanceof ConnectionHolder);
-    }
-
-    private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
-        Object resource =
-                (manager instanceof ResourceTransactionManager resources) ? resources.getResourceFactory() : null;
-        if (!(resource instanceof DataSource)) {
-            // JpaTransactionManager and HibernateTransactionManager, without depending on either.
-            Method getter = ReflectionUtils.findMethod(manager.getClass(), "getDataSource");
-            resource = (getter != null) ? ReflectionUtils.invokeMethod(getter, manager) : null;
-        }
-        if (resource instanceof TransactionAwareDataSourceProxy proxy) {
-            resource = proxy.getTargetDataSource();
-        }
-        return (resource instanceof DataSource dataSource) ? dataSource : null;
     }
 
     /**

@@ -87,6 +87,16 @@ public interface Dialect {
         return null;
     }
 
+    /**
+     * The statement that puts a result into the table of results, in place of one that an id which has been forgotten may
+     * have left there, in one round trip. Its parameters are consumer id, message id, type and result.
+     *
+     * @return {@code null} if there is no such statement: then it is done with plain inserts and updates
+     */
+    default @Nullable String resultReplacementIn(String table) {
+        return null;
+    }
+
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {
         return "current_timestamp";

@@ -36,6 +36,17 @@ final class H2Dialect implements Dialect {
                 current_timestamp)
             """;
 
+    private static final String RESULT_REPLACEMENT = """
+            merge into %s as kept
+            using (values (cast(? as varchar), cast(? as varchar), cast(? as varchar), cast(? as character large object)))
+                as result (consumer_id, message_id, result_type, result)
+            on kept.consumer_id = result.consumer_id and kept.message_id = result.message_id
+            when matched then update
+            set result_type = result.result_type, result = result.result, processed_at = current_timestamp
+            when not matched then insert (consumer_id, message_id, result_type, result)
+            values (result.consumer_id, result.message_id, result.result_type, result.result)
+            """;
+
     private static final String DUPLICATE_KEY = "23505";
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
@@ -84,6 +95,11 @@ final class H2Dialect implements Dialect {
     @Override
     public String inboxCompletionIn(String table) {
         return INBOX_COMPLETION.formatted(table);
+    }
+
+    @Override
+    public String resultReplacementIn(String table) {
+        return RESULT_REPLACEMENT.formatted(table);
     }
 
     /** Not all modes know {@code limit}. */

@@ -24,6 +24,7 @@ public final class IdempotencyDatabase {
     static final String PROCESSED = "idempotency_processed";
     static final String INBOX = "idempotency_inbox";
     static final String INBOX_STARTS = "idempotency_inbox_starts";
+    static final String RESULT = "idempotency_result";
 
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
@@ -81,6 +82,11 @@ public final class IdempotencyDatabase {
     /** The table of calls that have begun, as it is named in SQL. */
     public String inboxStartsTable() {
         return table(INBOX_STARTS);
+    }
+
+    /** The table of results that are kept, as it is named in SQL. */
+    public String resultTable() {
+        return table(RESULT);
     }
 
     String table(String name) {

@@ -36,6 +36,13 @@ final class MySqlDialect implements Dialect {
                 processed_at = current_timestamp(6), updated_at = current_timestamp(6)
             """;
 
+    private static final String RESULT_REPLACEMENT = """
+            insert into %s (consumer_id, message_id, result_type, result)
+            values (?, ?, ?, ?)
+            on duplicate key update result_type = values(result_type), result = values(result),
+                processed_at = current_timestamp(6)
+            """;
+
     private static final int LOCK_WAIT_TIMEOUT = 1205;
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
@@ -107,6 +114,11 @@ final class MySqlDialect implements Dialect {
     @Override
     public String inboxCompletionIn(String table) {
         return INBOX_COMPLETION.formatted(table);
+    }
+
+    @Override
+    public String resultReplacementIn(String table) {
+        return RESULT_REPLACEMENT.formatted(table);
     }
 
     @Override

@@ -96,6 +96,13 @@ final class PostgresDialect implements Dialect {
                 updated_at = clock_timestamp()
             """;
 
+    private static final String RESULT_REPLACEMENT = """
+            insert into %s (consumer_id, message_id, result_type, result, processed_at)
+            values (?, ?, ?, ?, clock_timestamp())
+            on conflict (consumer_id, message_id) do update
+            set result_type = excluded.result_type, result = excluded.result, processed_at = excluded.processed_at
+            """;
+
     private static final String QUERY_CANCELED = "57014";
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
@@ -205,6 +212,11 @@ final class PostgresDialect implements Dialect {
     @Override
     public String inboxCompletionIn(String table) {
         return INBOX_COMPLETION.formatted(table);
+    }
+
+    @Override
+    public String resultReplacementIn(String table) {
+        return RESULT_REPLACEMENT.formatted(table);
     }
 
     @Override

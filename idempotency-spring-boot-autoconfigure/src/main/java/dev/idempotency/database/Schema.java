@@ -26,6 +26,7 @@ public final class Schema implements InitializingBean {
     private final WriteProbe probe;
     private volatile boolean usedByCleanup;
     private volatile boolean usedByInbox;
+    private volatile boolean usedForResults;
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
@@ -122,9 +123,19 @@ public final class Schema implements InitializingBean {
         }
     }
 
+    /** Says that replies are kept by this application, which its database's user must be allowed to do. */
+    public void useForResults() {
+        if (!this.usedForResults) {
+            this.usedForResults = true;
+            if (this.mode == SchemaMode.VALIDATE) {
+                refuseWhatIsDenied();
+            }
+        }
+    }
+
     /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
     public void tryOut() {
-        this.probe.tryAll(this.usedByCleanup, this.usedByInbox);
+        this.probe.tryAll(this.usedByCleanup, this.usedByInbox, this.usedForResults);
     }
 
     /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
@@ -144,13 +155,14 @@ public final class Schema implements InitializingBean {
         String tables = this.database.processedTable()
                 + (this.usedByInbox
                         ? ", on %s and on %s".formatted(this.database.inboxTable(), this.database.inboxStartsTable())
-                        : "");
+                        : "")
+                + (this.usedForResults ? " and on " + this.database.resultTable() : "");
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")
                         .formatted(
                                 (denial != null) ? denial : failure.getMessage(),
-                                (this.usedByCleanup || this.usedByInbox) ? ", update" : "",
+                                (this.usedByCleanup || this.usedByInbox || this.usedForResults) ? ", update" : "",
                                 this.usedByCleanup ? ", delete" : "",
                                 tables),
                 failure);

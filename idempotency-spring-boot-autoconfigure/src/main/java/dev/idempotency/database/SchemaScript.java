@@ -41,7 +41,12 @@ record SchemaScript(String file, String table, String columns, String last) {
                     PREFIX + "3__inbox_starts.sql",
                     IdempotencyDatabase.INBOX_STARTS,
                     "consumer_id, record_topic, record_partition, record_offset, message_id, starts, started_at",
-                    IdempotencyDatabase.INBOX_STARTS));
+                    IdempotencyDatabase.INBOX_STARTS),
+            new SchemaScript(
+                    PREFIX + "4__results.sql",
+                    IdempotencyDatabase.RESULT,
+                    "consumer_id, message_id, processed_at, result_type, result",
+                    IdempotencyDatabase.RESULT));
 
     /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
     boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {

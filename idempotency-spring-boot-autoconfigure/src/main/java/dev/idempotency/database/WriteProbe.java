@@ -45,6 +45,12 @@ public final class WriteProbe {
 
     private static final String RESTART = "update %s set starts = 1 where consumer_id = ? and record_topic = ?";
 
+    private static final String KEEP_RESULT =
+            "insert into %s (consumer_id, message_id, result_type, result) values (?, ?, 'none', 'null')";
+
+    private static final String REPLACE_RESULT =
+            "update %s set result = 'null' where consumer_id = ? and message_id = ?";
+
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
     private static final String PERMISSION_DENIED = "42501";
@@ -58,11 +64,13 @@ public final class WriteProbe {
     private final String processed;
     private final String inbox;
     private final String inboxStarts;
+    private final String results;
 
     public WriteProbe(IdempotencyDatabase database) {
         this.processed = database.processedTable();
         this.inbox = database.inboxTable();
         this.inboxStarts = database.inboxStartsTable();
+        this.results = database.resultTable();
         this.claim = database.dialect().claimIn(this.processed);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
@@ -76,8 +84,8 @@ public final class WriteProbe {
         inTransaction(id -> {});
     }
 
-    /** The same, and what the cleanup does, and the inbox. */
-    void tryAll(boolean cleanup, boolean withInbox) {
+    /** The same, and what the cleanup does, and the inbox, and results. */
+    void tryAll(boolean cleanup, boolean withInbox, boolean withResults) {
         inTransaction(id -> {
             if (withInbox) {
                 update(KEEP, this.inbox, id);
@@ -86,8 +94,15 @@ public final class WriteProbe {
                 update(START, this.inboxStarts, id);
                 update(RESTART, this.inboxStarts, id);
             }
+            if (withResults) {
+                update(KEEP_RESULT, this.results, id);
+                update(REPLACE_RESULT, this.results, id);
+            }
             if (cleanup) {
                 purge(this.processed, id);
+            }
+            if (cleanup && withResults) {
+                purge(this.results, id);
             }
             if (cleanup && withInbox) {
                 purge(this.inbox, id);

@@ -5,6 +5,7 @@ import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param observers who hears of the outcome
  * @param outages who is told of commits, as an outage ends with one
  * @param inboxes who keeps messages; {@code null} if nobody can
+ * @param results who keeps replies; {@code null} if nobody can
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
@@ -28,7 +30,8 @@ public record ListenerDefaults(
         Duration retention,
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
-        @Nullable InboxRecorderFactory inboxes) {
+        @Nullable InboxRecorderFactory inboxes,
+        @Nullable KeptResults results) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

@@ -35,12 +35,14 @@ public final class ListenerMethod {
 
     private final Method method;
     private final boolean targetSeen;
+    private final @Nullable ReplyKeeper replies;
     private final List<String> names;
     private final int payloadIndex;
 
-    ListenerMethod(Method method, boolean targetSeen) {
+    ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyKeeper replies) {
         this.method = method;
         this.targetSeen = targetSeen;
+        this.replies = replies;
         String[] discovered = NAMES.getParameterNames(method);
         this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
         this.payloadIndex = payloadIndex(method.getParameters());
@@ -69,6 +71,11 @@ public final class ListenerMethod {
     /** Whether its calls are seen behind all aspects. */
     public boolean isTargetSeen() {
         return this.targetSeen;
+    }
+
+    /** Who keeps its replies, or {@code null} if nobody does. */
+    public @Nullable ReplyKeeper replies() {
+        return this.replies;
     }
 
     /** What is returned in its place where it is not called. */

@@ -45,12 +45,14 @@ final class ListenerResolver {
     private final ListenerDefaults defaults;
     private final ConsumerNameResolver names = new ConsumerNameResolver();
     private final TransactionResolver transactions;
+    private final ReplyKeeperResolver replies;
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.beanFactory = beanFactory;
         this.defaults = defaults;
         this.transactions = new TransactionResolver(beanFactory);
+        this.replies = new ReplyKeeperResolver(defaults.results());
     }
 
     /**
@@ -70,7 +72,9 @@ final class ListenerResolver {
                 faults,
                 candidate.name(),
                 () -> this.names.nameOf(candidate, text(annotation.consumer(), Check.CONSUMER_NAME)));
-        ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen);
+        ReplyKeeper replies =
+                ListenerResolver.<@Nullable ReplyKeeper>attempt(faults, null, () -> this.replies.resolve(candidate));
+        ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
         boolean perPoll = candidate.wantsTransactionPerPoll();

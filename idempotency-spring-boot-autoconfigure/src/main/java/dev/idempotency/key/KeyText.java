@@ -1,14 +1,9 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
-import dev.idempotency.MessageId;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Calendar;
 import java.util.Collection;
 import java.util.Date;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -17,10 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** Keys as they are stored: as they came where they fit, and by their digest where they are too long. */
+/** The text of keys, whatever they were given as. */
 final class KeyText {
-
-    private static final String DIGEST_PREFIX = "sha256:";
 
     private KeyText() {}
 
@@ -99,39 +92,5 @@ final class KeyText {
     /** Whether a text says that there is no key: that of {@code null} would be the same for all messages without one. */
     static boolean isNoKey(String text) {
         return text.isBlank() || text.equals("null");
-    }
-
-    /**
-     * What is stored for a key. A key that looks like a digest is itself digested, so that no key can pass for the
-     * digest of another.
-     */
-    static String stored(String key) {
-        requireStorable(key);
-        boolean asIs = key.length() <= MessageId.MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX);
-        return asIs ? key : DIGEST_PREFIX + sha256(key);
-    }
-
-    private static void requireStorable(String key) {
-        for (int i = 0; i < key.length(); i++) {
-            char character = key.charAt(i);
-            if (character == '\0') {
-                throw new InvalidMessageKeyException("it contains a NUL character, which databases refuse", null);
-            }
-            if (Character.isSurrogate(character)) {
-                i++;
-                if (i == key.length() || !Character.isSurrogatePair(character, key.charAt(i))) {
-                    throw new InvalidMessageKeyException("it is not valid Unicode (half of a surrogate pair)", null);
-                }
-            }
-        }
-    }
-
-    private static String sha256(String key) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            return HexFormat.of().formatHex(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
-        }
     }
 }

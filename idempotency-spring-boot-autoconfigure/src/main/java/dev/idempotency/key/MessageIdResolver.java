@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /** Gives the messages of one consumer their identity. */
 public final class MessageIdResolver {
@@ -30,10 +31,13 @@ public final class MessageIdResolver {
      * @throws IllegalArgumentException if the text is blank, or no consumer can have this name
      */
     public static Set<MessageId> idsNamed(String consumer, String text) {
+        if (KeyText.isNoKey(text)) {
+            throw new IllegalArgumentException("The message id must not be blank, but is '" + text + "'");
+        }
         Set<MessageId> ids = new LinkedHashSet<>();
-        ids.add(new MessageId(consumer, KeyText.stored(HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8)))));
+        ids.add(MessageId.of(consumer, HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8))));
         try {
-            ids.add(new MessageId(consumer, KeyText.stored(text)));
+            ids.add(MessageId.of(consumer, text));
             if (text.length() <= MessageId.MAX_VALUE_LENGTH) {
                 ids.add(new MessageId(consumer, text));
             }
@@ -56,13 +60,13 @@ public final class MessageIdResolver {
         try {
             String key = this.source.keyOf(message);
             if (key != null && !KeyText.isNoKey(key)) {
-                return new MessageId(this.consumer, KeyText.stored(key));
+                return MessageId.of(this.consumer, key);
             }
         } catch (TopicUnknownException ex) {
             throw ex;
         } catch (InvalidMessageKeyException ex) {
             requireSurvivable(ex);
-            throw invalid(message, String.valueOf(ex.getMessage()), ex.getCause());
+            throw invalid(message, StringUtils.uncapitalize(String.valueOf(ex.getMessage())), ex.getCause());
         } catch (Throwable ex) {
             requireSurvivable(ex);
             throw invalid(message, "it cannot be found, as that failed with " + ex, ex);

@@ -57,8 +57,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
+            Object reply = this.call.replyAgain(this.candidates);
             awaitCommit();
-            return this.definition.method().resultWhenSkipped();
+            return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.held = watchTransaction(answer.claimed());
         IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());

@@ -221,6 +221,11 @@ final class Delivery {
         }
     }
 
+    /** The listener is not called, but its result of the first time is there to be sent again. */
+    void answer() {
+        this.skipped = false;
+    }
+
     /** Whether the last attempt did not call the listener. */
     boolean isSkipped() {
         return this.skipped;

@@ -5,6 +5,7 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ReplyKeeper;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -66,13 +67,19 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         try {
             result = delivery.isClaimed()
                     ? delivery.callOnce(definition, invocation)
-                    : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
+                    : IdempotentInvocation.proceed(callOf(invocation, delivery, definition));
         } catch (Throwable ex) {
             delivery.end(ex);
             throw ex;
         }
         delivery.end(null);
         return result;
+    }
+
+    private static ListenerCall callOf(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
+        MethodCall call = new MethodCall(invocation, delivery, definition);
+        ReplyKeeper replies = definition.method().replies();
+        return (replies == null) ? call : new ReplyKeepingCall(call, replies);
     }
 
     private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {

@@ -28,4 +28,9 @@ interface ListenerCall {
      */
     @Nullable
     Object call(List<Candidate> admitted) throws Throwable;
+
+    /** What the listener returned when it was called with these messages, which are duplicates, if that is kept. */
+    default @Nullable Object replyAgain(List<Candidate> duplicates) {
+        return null;
+    }
 }

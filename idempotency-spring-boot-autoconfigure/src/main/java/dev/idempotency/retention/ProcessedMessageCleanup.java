@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,27 +21,43 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProcessedMessageCleanup implements CleanupTask {
 
+    private final String name;
     private final ProcessedMessagePurge messages;
-    private final ConsumerRegistry consumers;
+    private final Supplier<Map<String, Duration>> retentions;
     private final @Nullable Duration orphansAfter;
 
     /** {@code orphansAfter} is {@code null} if consumers of other applications are never touched. */
     public ProcessedMessageCleanup(
             ProcessedMessagePurge messages, ConsumerRegistry consumers, @Nullable Duration orphansAfter) {
+        this("processed", messages, consumers::retentions, orphansAfter);
+    }
+
+    /**
+     * The same for another table whose rows are forgotten alike.
+     *
+     * @param name the task's name
+     * @param retentions how long rows are kept, by the consumers of this application
+     */
+    public ProcessedMessageCleanup(
+            String name,
+            ProcessedMessagePurge messages,
+            Supplier<Map<String, Duration>> retentions,
+            @Nullable Duration orphansAfter) {
+        this.name = name;
         this.messages = messages;
-        this.consumers = consumers;
+        this.retentions = retentions;
         this.orphansAfter = orphansAfter;
     }
 
     @Override
     public String name() {
-        return "processed";
+        return this.name;
     }
 
     @Override
     public List<Backlog> backlogs() {
         List<Backlog> backlogs = new ArrayList<>();
-        Map<String, Duration> known = this.consumers.retentions();
+        Map<String, Duration> known = this.retentions.get();
         known.forEach((consumer, retention) ->
                 backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit))));
         Duration idle = this.orphansAfter;

@@ -21,23 +21,33 @@ public final class ProcessedMessagePurge {
     private static final int TIMEOUT_SECONDS = 30;
 
     private final IdempotencyDatabase database;
+    private final String table;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
     private final PurgeStatement expired;
     private final PurgeStatement abandoned;
 
     public ProcessedMessagePurge(IdempotencyDatabase database) {
-        String table = database.processedTable();
+        this(database, database.processedTable());
+    }
+
+    private ProcessedMessagePurge(IdempotencyDatabase database, String table) {
         this.database = database;
+        this.table = table;
         this.expired = database.dialect().purgeExpiredIn(table);
         this.abandoned = database.dialect().purgeAbandonedIn(table);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
     }
 
+    /** The same for the table of results, whose rows are forgotten alike. */
+    public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(database, database.resultTable());
+    }
+
     /** The consumers that have messages in the table, whether or not they are in this application. */
     public List<String> consumers() {
-        return this.transaction.execute(status -> this.database.consumersIn(this.database.processedTable(), this.jdbc));
+        return this.transaction.execute(status -> this.database.consumersIn(this.table, this.jdbc));
     }
 
     /**

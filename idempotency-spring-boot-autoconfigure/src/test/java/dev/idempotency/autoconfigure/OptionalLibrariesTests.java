@@ -31,6 +31,8 @@ class OptionalLibrariesTests {
             "idempotencyInboxEndpoint",
             "idempotencyMeterObserver",
             "idempotencyObservationObserver",
+            "idempotencyResultConverter",
+            "idempotentOperations",
             "processedMessageStore");
 
     @Test
@@ -44,6 +46,7 @@ class OptionalLibrariesTests {
         "spring-boot-micrometer-.*, idempotencyMeterObserver idempotencyObservationObserver",
         "spring-boot-health.*, idempotencyHealthIndicator",
         "spring-boot-actuator.*, idempotencyEndpoint idempotencyInboxEndpoint",
+        "(jackson-databind-3|spring-boot-actuator).*, idempotencyResultConverter idempotencyEndpoint idempotencyInboxEndpoint",
         "'(spring-boot-)?flyway-.*', ''"
     })
     void withoutALibraryThereIsAllButWhatNeedsIt(String jars, String missing) throws Exception {

@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
@@ -100,6 +101,7 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.Names.class,
     FaultyListeners.Keys.class,
     FaultyListeners.Containers.class,
+    FaultyListeners.KeptReplies.class,
     FaultyListeners.PerPoll.class,
     FaultyListeners.HandlersPerPoll.class,
     FaultyListeners.Retentions.class,
@@ -555,6 +557,52 @@ class FaultyListeners {
         @IdempotentListener(key = "#nothing", retention = "soon", transactionManager = "nobody")
         private CompletableFuture<Void> several(String payload) {
             return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    static class KeptReplies {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "kept-void", keepReply = true)
+        void keptNothing(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g", batch = "true")
+        @IdempotentListener(consumer = "kept-batch", keepReply = true)
+        String keptOfBatch(List<String> payloads) {
+            return "";
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "kept-poll", keepReply = true, transactionPerPoll = true)
+        String keptOfPoll(String payload) {
+            return "";
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "kept-object", keepReply = true)
+        Object keptAnything(String payload) {
+            return "";
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "kept-message", keepReply = true)
+        Message<String> keptMessage(Message<String> message) {
+            return message;
+        }
+
+        @Bean
+        IdempotentConsumer declared() {
+            return IdempotentConsumer.named("declared");
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "declared", key = "#payload")
+        void declaredName(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "kept", keepReply = true)
+        String keptReply(String payload) {
+            return "";
         }
     }
 

@@ -228,6 +228,12 @@ class FaultyListenersIT {
     }
 
     @Test
+    void theConsumerNameOfADeclaredConsumerIsFound() {
+        assertThat(finding(Check.SHARED_CONSUMER_NAME, "declaredName").what())
+                .contains("'declared'", "IdempotentConsumer");
+    }
+
+    @Test
     void theSameConsumerNameInDifferentGroupsIsFound() {
         assertThat(finding(Check.SHARED_CONSUMER_NAME, "oneGroup").what()).contains("'audit'", "Names.anotherGroup");
     }
@@ -369,6 +375,26 @@ class FaultyListenersIT {
         Finding finding = finding(Check.TRANSACTION_PER_POLL, method);
         assertThat(finding.what()).contains(what);
         assertThat(finding.remedy()).contains(remedy, "transactionPerPoll");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "keptNothing, It returns nothing, Return the reply",
+        "keptOfBatch, It takes several records, one record at a time",
+        "keptOfPoll, It takes several records, one record at a time",
+        "keptAnything, no telling as what, a class of its own",
+        "keptMessage, whose headers are not kept, Return its payload",
+    })
+    void aListenerWhoseRepliesCannotBeKeptIsFound(String method, String what, String remedy) {
+        Finding finding = finding(Check.KEEP_REPLY, method);
+        assertThat(finding.what()).contains(what);
+        assertThat(finding.remedy()).contains(remedy, "keepReply");
+    }
+
+    @Test
+    void aReplyThatIsKeptIsNoFault() {
+        assertThat(findings("keptReply")).isEmpty();
+        assertThat(warnings).noneMatch(line -> line.contains("keptReply"));
     }
 
     @ParameterizedTest

@@ -86,6 +86,7 @@ class SchemaIT {
                         "public.idempotency_processed",
                         "public.idempotency_inbox",
                         "public.idempotency_inbox_starts",
+                        "public.idempotency_result",
                         "public.idempotency_schema_history");
     }
 
@@ -95,7 +96,7 @@ class SchemaIT {
         this.jdbc.execute("drop table idempotency_inbox_starts");
         this.jdbc.execute("drop table idempotency_inbox cascade");
         this.jdbc.execute("drop function idempotency_text, idempotency_json");
-        this.jdbc.execute("delete from idempotency_schema_history where version in ('2', '3')");
+        this.jdbc.execute("delete from idempotency_schema_history where version in ('2', '3', '4')");
         TestApplication.start(this.database, List.of()).close();
         assertThat(tables()).contains("public.idempotency_inbox", "public.idempotency_inbox_starts");
     }
@@ -337,7 +338,10 @@ class SchemaIT {
         }
         assertThat(tables())
                 .containsExactlyInAnyOrder(
-                        "public.idempotency_processed", "public.idempotency_inbox", "public.idempotency_inbox_starts");
+                        "public.idempotency_processed",
+                        "public.idempotency_inbox",
+                        "public.idempotency_inbox_starts",
+                        "public.idempotency_result");
     }
 
     @Test

@@ -269,7 +269,8 @@ class StoreFailuresIT extends SharedApplicationTest {
             String url = this.database.jdbcUrl().replaceAll("user=[^&]*&?", "");
             assertRefused(url, properties, "permission denied", "Grant select, insert");
             jdbc.execute(
-                    "grant select on idempotency_processed, idempotency_inbox, idempotency_inbox_starts to " + role);
+                    "grant select on idempotency_processed, idempotency_inbox, idempotency_inbox_starts, idempotency_result to "
+                            + role);
             assertRefused(url, properties, "permission denied", "Grant select, insert");
             jdbc.execute("grant insert on idempotency_processed to " + role);
             assertRefused(url, properties, "permission denied", "update, delete");

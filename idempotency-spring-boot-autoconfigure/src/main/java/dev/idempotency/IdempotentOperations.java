@@ -1,0 +1,63 @@
+package dev.idempotency;
+
+import java.util.Collection;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterizedTypeReference;
+
+/**
+ * What {@link IdempotentListener} does for Kafka listeners, for any other code: a controller with an idempotency key, a
+ * scheduled job, a listener of another broker. A bean, to be injected.
+ *
+ * <p>Ids belong to a consumer that the application has declared as a bean of type {@link IdempotentConsumer}. As for
+ * listeners, an id is recorded in the transaction of the work: both are committed, or neither is.
+ *
+ * <p>What all methods throw: {@link UnknownConsumerException} for a consumer that is not declared,
+ * {@link ClaimTimeoutException} if another transaction holds the same id for longer than
+ * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedClaimException} if the claim
+ * would not be part of a transaction of the store's {@code DataSource}.
+ */
+public interface IdempotentOperations {
+
+    /**
+     * Claims an id and does the work, in the transaction that is open or in one of its own. A duplicate does no work: not
+     * even one that comes while the first is at work, as it waits for the end of that.
+     *
+     * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
+     * back.
+     *
+     * @throws TransactionLostException if the database has given up the transaction after an error that the work caught
+     */
+    Execution<@Nullable Void> execute(MessageId id, Runnable work);
+
+    /**
+     * The same for work with a result, which is kept in the same transaction and given again to duplicates.
+     *
+     * <p>The result is kept as JSON. Also the first caller gets what was read back from that: all callers get the same.
+     *
+     * @param type the result's type: the same for every execution of this id
+     * @throws ResultException if the result cannot be kept, and so the work is undone; or, for a duplicate, if it cannot
+     *     be given again
+     * @throws ResultForgottenException for a duplicate whose result is not, or no longer, kept
+     */
+    <T extends @Nullable Object> Execution<T> execute(MessageId id, Class<T> type, Supplier<? extends T> work);
+
+    /** The same for a result of a generic type, such as {@code new ParameterizedTypeReference<List<Receipt>>() {}}. */
+    <T extends @Nullable Object> Execution<T> execute(
+            MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work);
+
+    /**
+     * Claims an id in the transaction that is open.
+     *
+     * @return whether it was free; if it was not, it has been claimed before
+     */
+    boolean claim(MessageId id);
+
+    /**
+     * Claims ids in the transaction that is open: those of a consumer with one statement, where the database can.
+     *
+     * @return those that were free, in the order given
+     */
+    Set<MessageId> claimAll(Collection<MessageId> ids);
+}

@@ -1,0 +1,99 @@
+package dev.idempotency.operation;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TransactionLostException;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import org.springframework.transaction.support.TransactionSynchronization;
+
+/**
+ * What becomes of a claim from code: sees to it before the commit that the database still holds it, and tells the consumer's
+ * observer afterwards.
+ */
+final class ClaimOutcome implements TransactionSynchronization {
+
+    /** Where claims from code come from: no record. */
+    static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
+
+    private final ProcessedMessageStore store;
+    private final ConsumerObserver observer;
+    private final List<MessageId> claimed;
+    private final List<Duplicate> duplicates;
+    private final long start = System.nanoTime();
+    private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
+    private boolean undone;
+
+    ClaimOutcome(
+            ProcessedMessageStore store,
+            ConsumerObserver observer,
+            List<MessageId> claimed,
+            List<Duplicate> duplicates) {
+        this.store = store;
+        this.observer = observer;
+        this.claimed = claimed;
+        this.duplicates = duplicates;
+    }
+
+    List<MessageId> claimed() {
+        return this.claimed;
+    }
+
+    /** The guard of its claims, to be registered when all that the work registers has been. */
+    TransactionSynchronization guard() {
+        return new TransactionSynchronization() {
+
+            @Override
+            public void beforeCommit(boolean readOnly) {
+                requireHeld();
+            }
+        };
+    }
+
+    /**
+     * Looks whether the database still holds the claims: one stands for all.
+     *
+     * @throws TransactionLostException if it does not
+     */
+    void requireHeld() {
+        if (!this.undone && !this.claimed.isEmpty() && !this.store.holds(this.claimed.get(0))) {
+            throw new TransactionLostException(
+                    ("The database has given up the transaction in which %s was claimed: a statement failed in it, and the"
+                                    + " error was caught. Nothing was committed. Let the error reach the caller, or keep the"
+                                    + " statement in a transaction of its own: in a method of another bean with"
+                                    + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints.")
+                            .formatted(this.claimed.get(0)));
+        }
+    }
+
+    @Override
+    public void savepoint(Object savepoint) {
+        this.laterSavepoints.add(savepoint);
+    }
+
+    /** A savepoint that it has not heard of was made before the claim, which is undone with it. */
+    @Override
+    public void savepointRollback(Object savepoint) {
+        this.undone |= !this.laterSavepoints.contains(savepoint);
+    }
+
+    @Override
+    public void afterCompletion(int status) {
+        if (status != STATUS_COMMITTED || this.undone) {
+            if (!this.claimed.isEmpty()) {
+                this.observer.failed(this.claimed.size());
+            }
+            return;
+        }
+        if (!this.claimed.isEmpty()) {
+            this.observer.committed(System.nanoTime() - this.start);
+        }
+        this.claimed.forEach(id -> this.observer.processed(id, NOWHERE));
+        this.duplicates.forEach(this.observer::duplicate);
+    }
+}

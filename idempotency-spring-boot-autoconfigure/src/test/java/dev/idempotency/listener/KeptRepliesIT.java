@@ -1,0 +1,128 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TopicContents;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.KafkaMessageListenerContainer;
+import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
+import org.springframework.messaging.handler.annotation.SendTo;
+
+/** Replies that are kept with the claim, and sent again for duplicates of their requests. */
+@ExtendWith(OutputCaptureExtension.class)
+class KeptRepliesIT extends SharedApplicationTest {
+
+    private ReplyingKafkaTemplate<String, String, String> requests;
+
+    @Import(Effects.class)
+    static class Listeners {
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
+        @IdempotentListener(consumer = "requests", keepReply = true)
+        @SendTo
+        String onRequest(String payload) {
+            this.effects.happen("requests " + payload);
+            return payload + " is number " + this.effects.all().size();
+        }
+
+        @KafkaListener(topics = "forwarded${suffix}", groupId = "forwarded${suffix}")
+        @IdempotentListener(consumer = "forwarded", keepReply = true)
+        @SendTo("copies${suffix}")
+        List<String> onForwarded(String payload) {
+            this.effects.happen("forwarded " + payload);
+            return List.of(payload + " 1", payload + " 2");
+        }
+    }
+
+    @BeforeAll
+    @SuppressWarnings("unchecked")
+    void start(CapturedOutput output) {
+        createTopics(1, "requests", "replies", "forwarded", "copies");
+        start(Listeners.class);
+        assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
+        ContainerProperties properties = new ContainerProperties(topic("replies"));
+        properties.setGroupId(topic("replies"));
+        this.requests = new ReplyingKafkaTemplate<>(
+                (ProducerFactory<String, String>) this.app.bean(ProducerFactory.class),
+                new KafkaMessageListenerContainer<>(
+                        (ConsumerFactory<String, String>) this.app.bean(ConsumerFactory.class), properties));
+        this.requests.start();
+    }
+
+    @AfterAll
+    void stopRequests() {
+        this.requests.stop();
+    }
+
+    private String request(String id) throws Exception {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic("requests"), id);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        return this.requests
+                .sendAndReceive(record, Duration.ofSeconds(30))
+                .get(30, TimeUnit.SECONDS)
+                .value();
+    }
+
+    @Test
+    void theDuplicateOfARequestIsGivenTheFirstReplyAgain() throws Exception {
+        assertThat(this.requests.waitForAssignment(Duration.ofSeconds(30))).isTrue();
+        String first = request("a");
+        request("b");
+
+        assertThat(request("a")).isEqualTo(first).startsWith("a is number ");
+
+        assertThat(effectsOf("requests")).containsExactly("requests a", "requests b");
+    }
+
+    @Test
+    void aResultThatIsSentToATopicIsSentThereAgain() {
+        send("forwarded", "x", "y", "x");
+        awaitCaughtUp("forwarded");
+
+        assertThat(effectsOf("forwarded"))
+                .contains("forwarded x", "forwarded y")
+                .doesNotHaveDuplicates();
+        Awaitility.await("all copies").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
+                        TopicContents.values(topic("copies")))
+                .filteredOn(copy -> !copy.startsWith("z"))
+                .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
+    }
+
+    @Test
+    void aDuplicateWhoseReplyIsNoLongerKeptIsDroppedAndSaidSo(CapturedOutput output) {
+        send("forwarded", "z");
+        awaitCaughtUp("forwarded");
+        this.app.jdbc().update("delete from idempotency_result where consumer_id = 'forwarded' and message_id = 'z'");
+
+        send("forwarded", "z");
+        awaitCaughtUp("forwarded");
+
+        assertThat(output.getAll()).contains("A duplicate of forwarded:z is not answered");
+        assertThat(effectsOf("forwarded")).filteredOn("forwarded z"::equals).hasSize(1);
+    }
+}
