@@ -32,6 +32,13 @@ create table if not exists receipt (
     amount  numeric(12, 2) not null
 );
 
+-- What clients have paid by HTTP.
+create table if not exists booking (
+    number  bigint         generated always as identity primary key,
+    account varchar(50)    not null,
+    amount  numeric(12, 2) not null
+);
+
 insert into account (name, balance)
 values ('Alice', 0), ('Bob', 0), ('Carol', 0), ('Dave', 0)
 on conflict do nothing;

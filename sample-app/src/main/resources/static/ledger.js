@@ -191,7 +191,28 @@ async function refresh() {
   showDeliveries(state.deliveries)
 }
 
-async function push(button) {
+/** Sends one order twice, at the same time and with the same key, and says what became of it. */
+async function orderTwice() {
+  const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(16)).join('-')
+  const order = {
+    method: 'POST',
+    headers: { 'Idempotency-Key': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ account: 'Alice', amount: 10 })
+  }
+  const send = async () => (await request('api/payments', order)).json()
+  const [one, other] = await Promise.all([send(), send()])
+  if (one.number !== other.number) {
+    throw new Error(`booked twice, as ${one.number} and ${other.number}.`)
+  }
+  return `booked once. Both were answered with booking ${one.number}.`
+}
+
+async function post(button) {
+  await request(button.dataset.post, { method: 'POST' })
+  return 'done. Watch what becomes of it.'
+}
+
+async function push(button, action) {
   if (button.ariaDisabled === 'true') {
     return
   }
@@ -199,8 +220,7 @@ async function push(button) {
   button.ariaDisabled = 'true'
   notice(`${title} …`)
   try {
-    await request(button.dataset.post, { method: 'POST' })
-    notice(`${title}: done. Watch what becomes of it.`)
+    notice(`${title}: ${await action(button)}`)
   } catch (error) {
     notice(`${title}: ${error.message}`, true)
   } finally {
@@ -225,5 +245,6 @@ async function keepRefreshing() {
   }
 }
 
-document.querySelectorAll('button[data-post]').forEach(button => button.addEventListener('click', () => push(button)))
+document.querySelectorAll('button[data-post]').forEach(button => button.addEventListener('click', () => push(button, post)))
+element('request-twice').addEventListener('click', event => push(event.currentTarget, orderTwice))
 keepRefreshing()

@@ -1,14 +1,24 @@
 package dev.idempotency.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.http.MediaType;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.RestClient;
 
 /** The sample without its page, so that it is tested where there is no browser too. */
@@ -55,6 +65,32 @@ class SampleApplicationIT {
                         .query(String.class)
                         .single())
                 .isIn("Alice", "Bob", "Carol", "Dave");
+    }
+
+    @Test
+    void aRequestWithAKeyIsBookedOnceAndAnsweredTheSameHoweverOftenItIsSent() {
+        String key = UUID.randomUUID().toString();
+        List<CompletableFuture<String>> atOnce = Stream.generate(() -> CompletableFuture.supplyAsync(() -> book(key)))
+                .limit(4)
+                .toList();
+        Set<String> answers =
+                atOnce.stream().map(CompletableFuture::join).collect(Collectors.toCollection(HashSet::new));
+        answers.add(book(key));
+
+        assertThat(answers).singleElement().asString().contains("\"account\":\"Bob\"", "\"amount\":12.5");
+        assertThat(book(UUID.randomUUID().toString())).isNotIn(answers);
+        assertThatExceptionOfType(HttpClientErrorException.BadRequest.class).isThrownBy(() -> book(" "));
+    }
+
+    private String book(String key) {
+        return this.http
+                .post()
+                .uri("/api/payments")
+                .header("Idempotency-Key", key)
+                .contentType(MediaType.APPLICATION_JSON)
+                .body("{\"account\": \"Bob\", \"amount\": 12.50}")
+                .retrieve()
+                .body(String.class);
     }
 
     @Test

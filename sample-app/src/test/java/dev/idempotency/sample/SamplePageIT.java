@@ -154,12 +154,28 @@ class SamplePageIT {
     }
 
     @Test
+    void aRequestSentTwiceIsBookedOnceAndAnsweredTheSameTwice() {
+        long booked = bookings();
+
+        this.page.push("request-twice");
+
+        awaitThat("the notice", () -> this.page.notice().startsWith("Send the request twice: booked once."));
+        assertThat(bookings()).isEqualTo(booked + 1);
+        awaitThat("its duplicate", () -> this.page.deliveries().stream()
+                .anyMatch(line -> line.contains("bookings duplicate")));
+    }
+
+    private long bookings() {
+        return this.jdbc.sql("select count(*) from booking").query(Long.class).single();
+    }
+
+    @Test
     void everyButtonIsReachedByKeyboardAndPushedWithEnter() {
-        for (String button : List.of("send", "send-five-times", "burst", "replay", "fail", "kill")) {
+        for (String button : List.of("send", "send-five-times", "burst", "replay", "fail", "kill", "request-twice")) {
             new Actions(this.browser).sendKeys(Keys.TAB).perform();
             assertThat(this.page.focused()).isEqualTo(button);
         }
-        for (int back = 0; back < 5; back++) {
+        for (int back = 0; back < 6; back++) {
             new Actions(this.browser)
                     .keyDown(Keys.SHIFT)
                     .sendKeys(Keys.TAB)

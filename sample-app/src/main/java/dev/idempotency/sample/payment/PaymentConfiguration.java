@@ -1,5 +1,7 @@
 package dev.idempotency.sample.payment;
 
+import dev.idempotency.IdempotentConsumer;
+import java.time.Duration;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.springframework.context.annotation.Bean;
@@ -9,7 +11,7 @@ import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
 
-/** The topic, and JSON for what stands in it. */
+/** The topic, JSON for what stands in it, and the consumer of what comes by HTTP. */
 @Configuration(proxyBeanMethods = false)
 class PaymentConfiguration {
 
@@ -22,6 +24,12 @@ class PaymentConfiguration {
     @Bean
     Admin kafkaAdminClient(KafkaAdmin kafka) {
         return Admin.create(kafka.getConfigurationProperties());
+    }
+
+    /** Whose ids are claimed by the controller: so retention, cleanup and meters know of it. */
+    @Bean
+    IdempotentConsumer bookings() {
+        return IdempotentConsumer.named("bookings").retention(Duration.ofDays(30));
     }
 
     @Bean

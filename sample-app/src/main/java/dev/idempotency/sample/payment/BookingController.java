@@ -1,0 +1,64 @@
+package dev.idempotency.sample.payment;
+
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.Execution;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
+import dev.idempotency.UnusableKeyException;
+import java.math.BigDecimal;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Books a payment that a client sends by HTTP, once, and answers the same however often it is sent. */
+@RestController
+class BookingController {
+
+    static final String KEY_HEADER = "Idempotency-Key";
+
+    private final IdempotentOperations idempotent;
+    private final JdbcClient jdbc;
+
+    BookingController(IdempotentOperations idempotent, JdbcClient jdbc) {
+        this.idempotent = idempotent;
+        this.jdbc = jdbc;
+    }
+
+    @PostMapping(path = "/api/payments", headers = KEY_HEADER)
+    Booking book(@RequestHeader(KEY_HEADER) String key, @RequestBody Order order) {
+        Execution<Booking> execution =
+                this.idempotent.execute(MessageId.of("bookings", key), Booking.class, () -> book(order));
+        return execution.result();
+    }
+
+    private Booking book(Order order) {
+        long number = this.jdbc
+                .sql("insert into booking (account, amount) values (:account, :amount) returning number")
+                .paramSource(order)
+                .query(Long.class)
+                .single();
+        return new Booking(number, order.account(), order.amount());
+    }
+
+    @ExceptionHandler
+    ProblemDetail onNoKey(UnusableKeyException ex) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, String.valueOf(ex.getMessage()));
+    }
+
+    @ExceptionHandler
+    ProblemDetail onStillAtWork(ClaimTimeoutException ex) {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.CONFLICT, "The first request with this key is still at work: try again.");
+    }
+
+    /** What a client asks for. */
+    record Order(String account, BigDecimal amount) {}
+
+    /** What it is answered. */
+    record Booking(long number, String account, BigDecimal amount) {}
+}
