@@ -13,7 +13,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One consumer, and what became of its messages in this instance since its start.
+ * One consumer, and what became of its messages in this instance since its start. Its parts are the properties of a flat
+ * JSON object.
  *
  * @param consumer the name under which its messages are recorded
  * @param listeners classes and methods

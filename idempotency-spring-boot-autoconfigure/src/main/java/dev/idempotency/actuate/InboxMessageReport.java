@@ -38,7 +38,10 @@ record InboxMessageReport(
                 Bytes.of(message.payload(), showValues));
     }
 
-    /** What {@link InboxEntry} knows of a message, of whose last error a list has the first line. */
+    /**
+     * What {@link InboxEntry} knows of a message, of whose last error a list has the first line. Its parts are the properties of a
+     * flat JSON object.
+     */
     record Entry(
             String consumer,
             String messageId,

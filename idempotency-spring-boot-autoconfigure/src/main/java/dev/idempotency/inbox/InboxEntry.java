@@ -6,7 +6,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a message in the inbox, without the message itself. All times are the database's.
+ * What is known of a message in the inbox, without the message itself. All times are the database's. It has as many parts as
+ * its row has columns that somebody asks for.
  *
  * @param id its identity
  * @param status what became of it
