@@ -14,12 +14,12 @@ class ChaosIT {
 
     @Test
     void nothingIsLostAndNothingAppliedTwice() throws Exception {
-        Report report = run("--messages=12000", "--faults=30", "--rate=150", "--seed=2026", "--results=target/chaos");
+        Report report = run("--messages=7500", "--faults=20", "--rate=150", "--seed=2026", "--results=target/chaos");
 
         assertThat(report.isClean()).as(report.markdown()).isTrue();
         assertThat(report.verdicts()).hasSize(6).allSatisfy(verdict -> assertThat(
                         verdict.applied() + verdict.deadLettered())
-                .isEqualTo(12_000));
+                .isEqualTo(7_500));
     }
 
     @Test

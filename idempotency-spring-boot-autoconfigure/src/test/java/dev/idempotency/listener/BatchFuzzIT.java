@@ -34,7 +34,7 @@ import org.springframework.util.backoff.FixedBackOff;
 /** Thousands of records, random failures of every kind, and at the end each message took effect exactly once. */
 class BatchFuzzIT extends ApplicationTest {
 
-    private static final int MESSAGES = 1000;
+    private static final int MESSAGES = 800;
     private static final Set<String> GIVEN_UP = new ConcurrentSkipListSet<>();
 
     @Override
