@@ -61,7 +61,7 @@ class CrashIT extends ApplicationTest {
         }
         JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
         jdbc.execute("create table if not exists effect (name varchar(1000) not null)");
-        for (int kill = 1; kill <= 3; kill++) {
+        for (int kill = 1; kill <= 2; kill++) {
             int appliedBefore = applied(jdbc);
             Process process = launch(listener, CrashPoint.NEVER);
             try {
