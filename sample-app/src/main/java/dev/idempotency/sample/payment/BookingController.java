@@ -57,7 +57,14 @@ class BookingController {
     }
 
     /** What a client asks for. */
-    record Order(String account, BigDecimal amount) {}
+    record Order(String account, BigDecimal amount) {
+
+        Order {
+            if (account == null || account.isBlank() || amount == null) {
+                throw new IllegalArgumentException("An order needs an account and an amount");
+            }
+        }
+    }
 
     /** What it is answered. */
     record Booking(long number, String account, BigDecimal amount) {}
