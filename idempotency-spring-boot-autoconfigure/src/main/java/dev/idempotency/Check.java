@@ -72,6 +72,7 @@ public enum Check {
             Level.FAIL,
             "Its error handler is set when nothing can stand before it any more: while the database is away, messages"
                     + " would go to the retry topics and be dead-lettered."),
+    STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),
     KEEP_REPLY(Level.FAIL, "The duplicate of a request could not be given the first reply again.", true),

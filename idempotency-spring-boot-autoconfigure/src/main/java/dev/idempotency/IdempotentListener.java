@@ -46,6 +46,12 @@ public @interface IdempotentListener {
     String key() default "";
 
     /**
+     * How messages are recognised. Each strategy has attributes that go with it; what does not go together keeps the
+     * application from starting.
+     */
+    Strategy strategy() default Strategy.MESSAGE_ID;
+
+    /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
      * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */

@@ -37,7 +37,7 @@ class ArchitectureTests {
             entry("database", Set.of()),
             entry("kafka", Set.of()),
             entry("failure", Set.of("kafka", "observe")),
-            entry("store", Set.of("database", "failure")),
+            entry("store", Set.of("database", "failure", "kafka", "observe")),
             entry("inbox", Set.of("database", "failure", "kafka", "observe", "store")),
             entry("definition", Set.of("database", "failure", "inbox", "kafka", "key", "observe", "result", "store")),
             entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "result", "store")),

@@ -16,6 +16,7 @@ import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -84,6 +85,7 @@ public final class IdempotencyAutoConfiguration {
     ListenerDefinitionRegistry idempotencyListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory,
             ProcessedMessageStore store,
+            ObjectProvider<JdbcStrategyFactory> strategies,
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
             OutageRegistry outages,
@@ -92,6 +94,7 @@ public final class IdempotencyAutoConfiguration {
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
                 store,
+                strategies.getIfAvailable(),
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),

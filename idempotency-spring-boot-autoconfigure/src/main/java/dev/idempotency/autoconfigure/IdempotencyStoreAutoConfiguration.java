@@ -5,6 +5,7 @@ import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.store.JdbcProcessedMessageStore;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -51,6 +52,11 @@ public final class IdempotencyStoreAutoConfiguration {
     @Bean
     JdbcProcessedMessageStore processedMessageStore(IdempotencyDatabase database, IdempotencyProperties properties) {
         return new JdbcProcessedMessageStore(database, properties.claim().timeout());
+    }
+
+    @Bean
+    JdbcStrategyFactory idempotencyStrategyFactory(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcStrategyFactory(database, properties.claim().timeout());
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -6,6 +6,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What holds for all listeners that do not say otherwise.
  *
  * @param store where claims are made
+ * @param strategies who makes the strategies that have a table of their own; {@code null} if nobody can
  * @param keyResolver who finds the key where there is no expression
  * @param onMissingKey what becomes of a message without a key
  * @param retention how long processed messages are remembered
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
+        @Nullable JdbcStrategyFactory strategies,
         MessageKeyResolver keyResolver,
         OnMissingKey onMissingKey,
         Duration retention,

@@ -1,9 +1,8 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.AdmissionStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,19 +10,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param consumer the name under which its messages are recorded
  * @param method the method of the user's class
- * @param ids who gives its messages their identity
+ * @param candidates makes candidates of its messages
  * @param keyFailures what becomes of those that have none
  * @param transaction the transaction that it shares with its claims
- * @param store where claims are made
+ * @param strategy how its messages are recognised
  * @param inbox keeps its messages; {@code null} if they are not kept
  * @param observer who hears of the outcome
  */
 public record ListenerDefinition(
         String consumer,
         ListenerMethod method,
-        MessageIdResolver ids,
+        CandidateFactory candidates,
         KeyFailures keyFailures,
         ListenerTransaction transaction,
-        ProcessedMessageStore store,
+        AdmissionStrategy strategy,
         @Nullable InboxRecorder inbox,
         ConsumerObserver observer) {}

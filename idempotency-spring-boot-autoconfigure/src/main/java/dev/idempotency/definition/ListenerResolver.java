@@ -2,6 +2,8 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
@@ -14,6 +16,7 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.Candidate;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -46,6 +49,7 @@ final class ListenerResolver {
     private final ConsumerNameResolver names = new ConsumerNameResolver();
     private final TransactionResolver transactions;
     private final ReplyKeeperResolver replies;
+    private final StrategyResolver strategies;
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
@@ -53,6 +57,7 @@ final class ListenerResolver {
         this.defaults = defaults;
         this.transactions = new TransactionResolver(beanFactory);
         this.replies = new ReplyKeeperResolver(defaults.results());
+        this.strategies = new StrategyResolver(defaults);
     }
 
     /**
@@ -72,6 +77,9 @@ final class ListenerResolver {
                 faults,
                 candidate.name(),
                 () -> this.names.nameOf(candidate, text(annotation.consumer(), Check.CONSUMER_NAME)));
+        Strategy strategy =
+                attempt(faults, annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
+        faults.addAll(StrategyValidator.validate(candidate));
         ReplyKeeper replies =
                 ListenerResolver.<@Nullable ReplyKeeper>attempt(faults, null, () -> this.replies.resolve(candidate));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
@@ -81,7 +89,9 @@ final class ListenerResolver {
         KeySource keys = attempt(
                 faults,
                 KeySource.of(this.defaults.keyResolver()),
-                () -> keySource(expression, method, perPoll, topics));
+                () -> (strategy == Strategy.OFFSET)
+                        ? KeySource.OFFSET
+                        : keySource(expression, method, perPoll, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -106,7 +116,8 @@ final class ListenerResolver {
                 ContainerFacts.topicsOf(candidate.container()),
                 candidate.container().getGroupId(),
                 keys.toString(),
-                retention);
+                retention,
+                strategy);
         ProtectedListener listener = new ProtectedListener(
                 description,
                 candidate.bean(),
@@ -125,14 +136,22 @@ final class ListenerResolver {
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey())),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
-                store,
+                this.strategies.create(strategy, consumer, topics, observer),
                 inbox,
                 observer);
         return new Resolved(listener, definition);
+    }
+
+    /** A copy of a record is another record where only records are recognised. */
+    private static CandidateFactory candidates(Strategy strategy, MessageIdResolver ids) {
+        return (strategy == Strategy.OFFSET)
+                ? (position, message) -> new Candidate(
+                        position, message.record(), ids.resolve(message), RecordCoordinates.of(message.record()))
+                : (position, message) -> new Candidate(position, message.record(), ids.resolve(message));
     }
 
     /** What is resolved, or the substitute if there is a fault. */
@@ -215,7 +234,9 @@ final class ListenerResolver {
 
     private @Nullable InboxRecorder inbox(ListenerCandidate candidate, String consumer) {
         InboxRecorderFactory inboxes = this.defaults.inboxes();
-        boolean wanted = candidate.annotation().inbox() || (inboxes != null && inboxes.forAll());
+        boolean forAll =
+                inboxes != null && inboxes.forAll() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
+        boolean wanted = candidate.annotation().inbox() || forAll;
         if (!wanted) {
             return null;
         }

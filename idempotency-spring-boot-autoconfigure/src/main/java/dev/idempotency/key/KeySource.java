@@ -1,5 +1,6 @@
 package dev.idempotency.key;
 
+import dev.idempotency.RecordCoordinates;
 import org.jspecify.annotations.Nullable;
 
 /** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
@@ -9,6 +10,20 @@ public interface KeySource {
     /** The key of a message, or {@code null} if it has none. */
     @Nullable
     String keyOf(MessageView message);
+
+    /** The record's own coordinates: those of a copy are others. */
+    KeySource OFFSET = new KeySource() {
+
+        @Override
+        public String keyOf(MessageView message) {
+            return RecordCoordinates.of(message.record()).toString();
+        }
+
+        @Override
+        public String toString() {
+            return "the offset";
+        }
+    };
 
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {

@@ -6,7 +6,8 @@ import dev.idempotency.TransactionLostException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.Admission;
+import dev.idempotency.store.Candidate;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -61,7 +62,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             awaitCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
-        this.held = watchTransaction(answer.claimed());
+        this.held = this.definition.strategy().watchTransaction(answer);
         IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
@@ -74,7 +75,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = Admission.request(this.candidates, this.definition.store());
+            Admission answer = this.definition.strategy().admit(this.candidates);
             int claimed = answer.admitted().size();
             observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
@@ -82,12 +83,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
         }
-    }
-
-    /** Asks the store, whenever it is asked, whether the database still holds the current transaction. */
-    private BooleanSupplier watchTransaction(@Nullable MessageId claimed) {
-        ProcessedMessageStore store = this.definition.store();
-        return (claimed != null) ? () -> store.holds(claimed) : store.watchTransaction(this.definition.consumer());
     }
 
     private @Nullable Object callListenerAndKeep(List<Candidate> admitted) throws Throwable {

@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.NamedFailure;
+import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;

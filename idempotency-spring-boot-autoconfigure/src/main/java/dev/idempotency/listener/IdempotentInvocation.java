@@ -6,6 +6,7 @@ import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.StartedCalls;
+import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -66,8 +67,7 @@ final class IdempotentInvocation {
                 return garbled;
             }
             try {
-                this.candidates.add(
-                        new Candidate(i, record, this.definition.ids().resolve(this.call.view(i))));
+                this.candidates.add(this.definition.candidates().create(i, this.call.view(i)));
             } catch (RuntimeException ex) {
                 return ex;
             }

@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;

@@ -5,6 +5,8 @@ import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.Admission;
+import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -5,6 +5,7 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.IntConsumer;

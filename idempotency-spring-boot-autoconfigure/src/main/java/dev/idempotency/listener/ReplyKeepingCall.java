@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ReplyKeeper;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

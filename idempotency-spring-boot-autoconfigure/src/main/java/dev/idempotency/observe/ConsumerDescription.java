@@ -1,5 +1,6 @@
 package dev.idempotency.observe;
 
+import dev.idempotency.Strategy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param groupId the consumer group
  * @param keySource where its keys come from
  * @param retention how long its processed messages are remembered
+ * @param strategy how its messages are recognised
  */
 public record ConsumerDescription(
         String name,
@@ -21,9 +23,21 @@ public record ConsumerDescription(
         Collection<String> topics,
         @Nullable String groupId,
         String keySource,
-        Duration retention) {
+        Duration retention,
+        Strategy strategy) {
 
     public ConsumerDescription {
         topics = List.copyOf(topics);
+    }
+
+    /** One whose messages are recognised by their ids. */
+    public ConsumerDescription(
+            String name,
+            String listener,
+            Collection<String> topics,
+            @Nullable String groupId,
+            String keySource,
+            Duration retention) {
+        this(name, listener, topics, groupId, keySource, retention, Strategy.MESSAGE_ID);
     }
 }

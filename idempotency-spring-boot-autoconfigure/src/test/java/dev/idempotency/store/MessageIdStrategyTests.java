@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,8 +7,6 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.store.ProcessedMessage;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -23,7 +21,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class AdmissionTests {
+class MessageIdStrategyTests {
 
     private final RememberingStore store = new RememberingStore();
 
@@ -82,11 +80,10 @@ class AdmissionTests {
 
     @SafeVarargs
     private final Admission request(IntFunction<Candidate>... candidates) {
-        return Admission.request(
-                IntStream.range(0, candidates.length)
+        return new MessageIdStrategy("consumer", this.store)
+                .admit(IntStream.range(0, candidates.length)
                         .mapToObj(position -> candidates[position].apply(position))
-                        .toList(),
-                this.store);
+                        .toList());
     }
 
     private static List<Integer> positions(Admission admission) {

@@ -1,49 +1,30 @@
-package dev.idempotency.listener;
+package dev.idempotency.store;
 
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.store.ProcessedMessage;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may enter: the answer to a claim, as a value.
+ * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
+ * one may enter; one without an id enters unclaimed.
  *
- * @param admitted the messages that the listener is called with, in order
- * @param duplicates those that it is not called with
+ * @param consumer whose messages they are
+ * @param store where they are claimed
  */
-record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+public record MessageIdStrategy(String consumer, ProcessedMessageStore store) implements AdmissionStrategy {
 
-    boolean isEmpty() {
-        return this.admitted.isEmpty();
-    }
-
-    /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
-    List<@Nullable MessageId> ids() {
-        return this.admitted.stream().<@Nullable MessageId>map(Candidate::id).toList();
-    }
-
-    /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
-    @Nullable
-    MessageId claimed() {
-        return this.admitted.stream()
-                .map(Candidate::id)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** Claims the candidates. Of several with the same id the first one is claimed, and the others are duplicates. */
-    static Admission request(List<Candidate> candidates, ProcessedMessageStore store) {
+    @Override
+    public Admission admit(List<Candidate> candidates) {
         Set<MessageId> ids = new HashSet<>(candidates.size() * 2);
         List<Candidate> firsts = new ArrayList<>(candidates.size());
         List<Claim> claims = new ArrayList<>(candidates.size());
@@ -55,7 +36,7 @@ record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
                 claims.add(new Claim(candidate.id(), candidate.coordinates()));
             }
         }
-        Set<MessageId> claimed = claims.isEmpty() ? Set.of() : store.claim(claims);
+        Set<MessageId> claimed = claims.isEmpty() ? Set.of() : this.store.claim(claims);
         List<Candidate> admitted = (claimed.size() == claims.size())
                 ? firsts
                 : firsts.stream()
@@ -66,16 +47,16 @@ record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
         }
         List<Candidate> refused = new ArrayList<>(candidates);
         refused.removeAll(new HashSet<>(admitted));
-        return new Admission(admitted, duplicates(refused, claimed, store));
+        return new Admission(admitted, duplicates(refused, claimed));
     }
 
-    private static List<Duplicate> duplicates(
-            List<Candidate> refused, Set<MessageId> claimed, ProcessedMessageStore store) {
+    private List<Duplicate> duplicates(List<Candidate> refused, Set<MessageId> claimed) {
         Set<MessageId> processedBefore = refused.stream()
                 .map(Candidate::id)
                 .filter(id -> !claimed.contains(id))
                 .collect(Collectors.toSet());
-        Map<MessageId, ProcessedMessage> originals = processedBefore.isEmpty() ? Map.of() : store.find(processedBefore);
+        Map<MessageId, ProcessedMessage> originals =
+                processedBefore.isEmpty() ? Map.of() : this.store.find(processedBefore);
         return refused.stream()
                 .map(candidate -> duplicate(candidate, originals.get(candidate.id())))
                 .toList();
@@ -90,5 +71,11 @@ record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
                 ? DuplicateKind.REDELIVERY
                 : DuplicateKind.REPUBLICATION;
         return new Duplicate(id, candidate.coordinates(), kind, original.processedAt(), original.age());
+    }
+
+    @Override
+    public BooleanSupplier watchTransaction(Admission admission) {
+        MessageId claimed = admission.claimed();
+        return (claimed != null) ? () -> this.store.holds(claimed) : this.store.watchTransaction(this.consumer);
     }
 }

@@ -1,4 +1,4 @@
-package dev.idempotency.listener;
+package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
  * @param id its identity; without one it enters unclaimed
  * @param coordinates where its record stood first
  */
-record Candidate(
+public record Candidate(
         int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
 
-    Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id) {
+    /** One that may be a copy of another record, as in retry topics, and is recognised all the same. */
+    public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id) {
         this(position, record, id, RecordCoordinates.original(record));
     }
 }

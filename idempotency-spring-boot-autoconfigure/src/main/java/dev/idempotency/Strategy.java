@@ -1,0 +1,17 @@
+package dev.idempotency;
+
+/** How the messages of a listener are recognised. What each sees and does not see is in {@code docs/strategies.md}. */
+public enum Strategy {
+
+    /**
+     * By an id that the message carries: a row per message, remembered for the retention. Sees redeliveries,
+     * republications, and rewinds within the retention.
+     */
+    MESSAGE_ID,
+
+    /**
+     * By the offset of its record: a row per partition, for ever. Sees redeliveries and rewinds, however old; a message that
+     * was published twice it takes for two.
+     */
+    OFFSET
+}

@@ -1,0 +1,56 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.Check;
+import dev.idempotency.Strategy;
+import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.AdmissionStrategy;
+import dev.idempotency.store.FailureTranslatingStore;
+import dev.idempotency.store.JdbcStrategyFactory;
+import dev.idempotency.store.MessageIdStrategy;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Finds out how the messages of a listener are recognised. */
+final class StrategyResolver {
+
+    private final ListenerDefaults defaults;
+    private final Map<String, Strategy> strategies = new ConcurrentHashMap<>();
+
+    StrategyResolver(ListenerDefaults defaults) {
+        this.defaults = defaults;
+    }
+
+    /** Listeners of one consumer share their rows, which mean nothing to another strategy. */
+    Strategy require(Strategy strategy, String consumer) {
+        Strategy others = this.strategies.putIfAbsent(consumer, strategy);
+        if (others != null && others != strategy) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "The messages of consumer '%s' are to be recognised by Strategy.%s and by Strategy.%s."
+                            .formatted(consumer, others, strategy),
+                    "State one strategy for all its methods, or give each a consumer = … of its own.");
+        }
+        if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "Strategy.%s needs a table beside that of processed messages, but the application has a"
+                                    .formatted(strategy)
+                            + " ProcessedMessageStore of its own.",
+                    "Use the provided store, or the default, Strategy.MESSAGE_ID.");
+        }
+        return strategy;
+    }
+
+    /** Makes the strategy of a listener that has no faults. */
+    AdmissionStrategy create(Strategy strategy, String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+        JdbcStrategyFactory tables = this.defaults.strategies();
+        if (strategy == Strategy.MESSAGE_ID || tables == null) {
+            return new MessageIdStrategy(consumer, new FailureTranslatingStore(this.defaults.store()));
+        }
+        return switch (strategy) {
+            case OFFSET -> tables.byOffset(consumer, topics, observer);
+            case MESSAGE_ID -> throw new IllegalStateException();
+        };
+    }
+}

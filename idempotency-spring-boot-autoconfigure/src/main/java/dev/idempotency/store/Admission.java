@@ -1,0 +1,34 @@
+package dev.idempotency.store;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.observe.Duplicate;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may enter: the answer to a claim, as a value.
+ *
+ * @param admitted the messages that the listener is called with, in order
+ * @param duplicates those that it is not called with
+ */
+public record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+
+    public boolean isEmpty() {
+        return this.admitted.isEmpty();
+    }
+
+    /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
+    public List<@Nullable MessageId> ids() {
+        return this.admitted.stream().<@Nullable MessageId>map(Candidate::id).toList();
+    }
+
+    /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
+    public @Nullable MessageId claimed() {
+        return this.admitted.stream()
+                .map(Candidate::id)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+}

@@ -1,0 +1,24 @@
+package dev.idempotency.store;
+
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.observe.ConsumerObserver;
+import java.time.Duration;
+
+/** Makes the strategies that have a table of their own, beside that of processed messages. */
+public final class JdbcStrategyFactory {
+
+    private final IdempotencyDatabase database;
+    private final Duration claimTimeout;
+
+    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
+    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
+        this.database = database;
+        this.claimTimeout = claimTimeout;
+    }
+
+    /** Recognises the messages of a consumer by the offsets of their records. */
+    public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+        throw new UnsupportedOperationException();
+    }
+}
