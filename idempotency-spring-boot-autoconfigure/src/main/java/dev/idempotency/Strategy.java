@@ -7,11 +7,22 @@ public enum Strategy {
      * By an id that the message carries: a row per message, remembered for the retention. Sees redeliveries,
      * republications, and rewinds within the retention.
      */
-    MESSAGE_ID,
+    MESSAGE_ID(true),
 
     /**
      * By the offset of its record: a row per partition, for ever. Sees redeliveries and rewinds, however old; a message that
      * was published twice it takes for two.
      */
-    OFFSET
+    OFFSET(false);
+
+    private final boolean forgetful;
+
+    Strategy(boolean forgetful) {
+        this.forgetful = forgetful;
+    }
+
+    /** Whether what was processed is forgotten when its retention is over. */
+    public boolean isForgetful() {
+        return this.forgetful;
+    }
 }

@@ -1,6 +1,8 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.store.PartitionPosition;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -21,12 +23,14 @@ import org.jspecify.annotations.Nullable;
  * @param topics topics, with those of its retries
  * @param groups consumer groups
  * @param keySource where its keys come from
- * @param retention how long its messages are remembered
+ * @param strategy how its messages are recognised
+ * @param retention how long its messages are remembered; absent if they are for ever
  * @param messages messages by outcome
  * @param hits duplicates by kind
  * @param hitRatio share of duplicates in what was processed or dropped; absent if nothing was
  * @param lastHit the last duplicate, if there was one
  * @param oldestAge how long ago the oldest message that is remembered was processed; absent if there is none
+ * @param positions up to where it has processed its partitions; absent if messages are not recognised by their offsets
  */
 record ConsumerReport(
         String consumer,
@@ -34,16 +38,21 @@ record ConsumerReport(
         Set<String> topics,
         Set<String> groups,
         String keySource,
-        Duration retention,
+        Strategy strategy,
+        @Nullable Duration retention,
         Map<String, Long> messages,
         Map<String, Long> hits,
         @Nullable Double hitRatio,
         ConsumerTally.@Nullable LastHit lastHit,
-        @Nullable Duration oldestAge) {
+        @Nullable Duration oldestAge,
+        @Nullable List<PartitionPosition> positions) {
 
     /** The report on a consumer with these listeners, of which there is one at least. */
     static ConsumerReport of(
-            List<ConsumerDescription> descriptions, ConsumerTally tally, @Nullable Duration oldestAge) {
+            List<ConsumerDescription> descriptions,
+            ConsumerTally tally,
+            @Nullable Duration oldestAge,
+            @Nullable List<PartitionPosition> positions) {
         ConsumerDescription first = descriptions.get(0);
         return new ConsumerReport(
                 first.name(),
@@ -51,12 +60,14 @@ record ConsumerReport(
                 distinct(descriptions, ConsumerDescription::topics),
                 distinct(descriptions, description -> List.of(Objects.requireNonNullElse(description.groupId(), "-"))),
                 first.keySource(),
-                first.retention(),
+                first.strategy(),
+                first.strategy().isForgetful() ? first.retention() : null,
                 tally.messages(),
                 tally.hits(),
                 tally.hitRatio(),
                 tally.lastHit(),
-                oldestAge);
+                oldestAge,
+                positions);
     }
 
     private static Set<String> distinct(

@@ -1,11 +1,14 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Instant;
 import java.util.List;
@@ -15,21 +18,31 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reports on the consumers of this instance, whose messages it counts, with or without Micrometer. */
 public final class ConsumerReports implements IdempotencyObserver {
+
+    private static final Logger logger = LoggerFactory.getLogger(ConsumerReports.class);
 
     private final Instant since = Instant.now();
     private final Map<String, ConsumerTally> tallies = new ConcurrentHashMap<>();
     private final ConsumerRegistry registry;
     private final StoreWatch store;
     private final @Nullable Cleanup cleanup;
+    private final @Nullable JdbcPositionStore positions;
 
-    /** {@code cleanup} is {@code null} where the application has none of ours. */
-    public ConsumerReports(ConsumerRegistry registry, StoreWatch store, @Nullable Cleanup cleanup) {
+    /** {@code cleanup} and {@code positions} are {@code null} where the application has none of ours. */
+    public ConsumerReports(
+            ConsumerRegistry registry,
+            StoreWatch store,
+            @Nullable Cleanup cleanup,
+            @Nullable JdbcPositionStore positions) {
         this.registry = registry;
         this.store = store;
         this.cleanup = cleanup;
+        this.positions = positions;
     }
 
     @Override
@@ -69,7 +82,20 @@ public final class ConsumerReports implements IdempotencyObserver {
     private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {
         String consumer = descriptions.get(0).name();
         return ConsumerReport.of(
-                descriptions, tally(consumer), statistics.oldestAges().get(consumer));
+                descriptions, tally(consumer), statistics.oldestAges().get(consumer), positions(descriptions.get(0)));
+    }
+
+    /** Nothing, rather than no report at all, while the database is away. */
+    private @Nullable List<PartitionPosition> positions(ConsumerDescription consumer) {
+        if (this.positions == null || consumer.strategy() != Strategy.OFFSET) {
+            return null;
+        }
+        try {
+            return this.positions.positionsOf(consumer.name());
+        } catch (RuntimeException ex) {
+            logger.debug("The positions of consumer '{}' could not be read", consumer.name(), ex);
+            return null;
+        }
     }
 
     /** All consumers, counted since a moment, the store and the cleanup. */

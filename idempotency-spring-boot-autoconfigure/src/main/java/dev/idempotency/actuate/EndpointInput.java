@@ -17,7 +17,7 @@ final class EndpointInput {
      * is stored; the first one is that of the key.
      */
     static Set<MessageId> messageIds(String consumer, String key) {
-        if (consumer.indexOf('\0') >= 0) {
+        if (isRefusedByDatabases(consumer)) {
             throw new InvalidEndpointRequestException(
                     "No consumer can have this name: it contains a NUL character, which databases refuse",
                     "No consumer can have this name");
@@ -28,6 +28,10 @@ final class EndpointInput {
             throw new InvalidEndpointRequestException(
                     "No message can have this id: " + ex.getMessage(), "No message can have this id");
         }
+    }
+
+    static boolean isRefusedByDatabases(String text) {
+        return text.indexOf('\0') >= 0;
     }
 
     /** Text for the log: with line breaks it could write lines of its own. */

@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -28,7 +29,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * by the parameters {@code consumer} and {@code messageId}: web servers refuse some characters in paths and fold others.
  *
  * <p>A message can be forgotten, so that it is processed when it comes again, once
- * {@code management.endpoint.idempotency.access} is {@code unrestricted}.
+ * {@code management.endpoint.idempotency.access} is {@code unrestricted}; so can the position of a partition, by the parameters
+ * {@code topic} and {@code partition}.
  */
 @RegisterReflectionForBinding({
     ConsumerReports.Report.class,
@@ -42,10 +44,18 @@ public final class IdempotencyEndpoint {
 
     private final ConsumerReports reports;
     private final ProcessedMessageStore store;
+    private final @Nullable JdbcPositionStore positions;
 
     public IdempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
+        this(reports, store, null);
+    }
+
+    /** {@code positions} is {@code null} where the application has none of ours. */
+    public IdempotencyEndpoint(
+            ConsumerReports reports, ProcessedMessageStore store, @Nullable JdbcPositionStore positions) {
         this.reports = reports;
         this.store = store;
+        this.positions = positions;
     }
 
     /** All consumers, one consumer, or one message. */
@@ -88,9 +98,53 @@ public final class IdempotencyEndpoint {
                 .orElse(null);
     }
 
-    /** Forgets a message. */
+    /** Forgets a message, or the position of a partition. */
     @DeleteOperation
-    public WebEndpointResponse<Void> forget(String consumer, String messageId, SecurityContext security) {
+    public WebEndpointResponse<Void> forget(
+            String consumer,
+            @Nullable String messageId,
+            @Nullable String topic,
+            @Nullable Integer partition,
+            SecurityContext security) {
+        if (messageId == null && (topic != null || partition != null)) {
+            return forgetPosition(consumer, topic, partition, security);
+        }
+        if (messageId == null) {
+            throw new InvalidEndpointRequestException(
+                    "A consumer cannot be forgotten as a whole: name a message or, with Strategy.OFFSET, 'topic' and"
+                            + " 'partition'",
+                    "Missing message id");
+        }
+        if (topic != null || partition != null) {
+            throw new InvalidEndpointRequestException(
+                    "A message has no position of its own: give 'messageId', or 'topic' and 'partition'",
+                    "Too many parameters");
+        }
+        return forgetMessage(consumer, messageId, security);
+    }
+
+    private WebEndpointResponse<Void> forgetPosition(
+            String consumer, @Nullable String topic, @Nullable Integer partition, SecurityContext security) {
+        if (topic == null || partition == null) {
+            throw new InvalidEndpointRequestException(
+                    "A position is that of a partition: give 'topic' and 'partition'", "Missing parameter");
+        }
+        if (EndpointInput.isRefusedByDatabases(consumer + topic)
+                || this.positions == null
+                || !this.positions.forget(consumer, topic, partition)) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        logger.warn(
+                "The position of consumer '{}' in {}-{} was forgotten on request of {}: what comes of that partition, now"
+                        + " and after a rewind, will be processed",
+                EndpointInput.printable(consumer),
+                EndpointInput.printable(topic),
+                partition,
+                EndpointInput.nameOf(security.getPrincipal()));
+        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+    }
+
+    private WebEndpointResponse<Void> forgetMessage(String consumer, String messageId, SecurityContext security) {
         ProcessedMessage message = find(EndpointInput.messageIds(consumer, messageId));
         if (message == null || !this.store.forget(message.id())) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
@@ -106,12 +160,17 @@ public final class IdempotencyEndpoint {
         return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
     }
 
-    /** Forgets a message named by the path. */
+    /** Forgets a message named by the path, or a position of the consumer that it names. */
     @DeleteOperation
     public WebEndpointResponse<Void> forgetPath(
             @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
             @Nullable String messageId,
+            @Nullable String topic,
+            @Nullable Integer partition,
             SecurityContext security) {
+        if (topic != null || partition != null) {
+            return forget(String.join("/", path), messageId, topic, partition, security);
+        }
         if (messageId == null && MessagePath.isAmbiguous(path, this.reports.consumers())) {
             throw new InvalidEndpointRequestException(
                     "The path may mean messages of several consumers: give the parameters 'consumer' and 'messageId'"
@@ -119,11 +178,7 @@ public final class IdempotencyEndpoint {
                     "Ambiguous path");
         }
         MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
-        if (named.messageId() == null) {
-            throw new InvalidEndpointRequestException(
-                    "A consumer cannot be forgotten as a whole: name a message", "Missing message id");
-        }
-        return forget(named.consumer(), named.messageId(), security);
+        return forget(named.consumer(), named.messageId(), null, null, security);
     }
 
     /**

@@ -9,6 +9,7 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -36,15 +37,20 @@ public final class IdempotencyEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
     ConsumerReports idempotencyConsumerReports(
-            ObjectProvider<ConsumerRegistry> consumers, StoreWatch storeWatch, ObjectProvider<Cleanup> cleanup) {
-        return new ConsumerReports(ConsumerRegistry.of(consumers::stream), storeWatch, cleanup.getIfUnique());
+            ObjectProvider<ConsumerRegistry> consumers,
+            StoreWatch storeWatch,
+            ObjectProvider<Cleanup> cleanup,
+            ObjectProvider<JdbcPositionStore> positions) {
+        return new ConsumerReports(
+                ConsumerRegistry.of(consumers::stream), storeWatch, cleanup.getIfUnique(), positions.getIfAvailable());
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
-    IdempotencyEndpoint idempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
-        return new IdempotencyEndpoint(reports, store);
+    IdempotencyEndpoint idempotencyEndpoint(
+            ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcPositionStore> positions) {
+        return new IdempotencyEndpoint(reports, store, positions.getIfAvailable());
     }
 
     @Bean

@@ -4,6 +4,7 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
+import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -55,8 +56,13 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    JdbcStrategyFactory idempotencyStrategyFactory(IdempotencyDatabase database, IdempotencyProperties properties) {
-        return new JdbcStrategyFactory(database, properties.claim().timeout());
+    JdbcPositionStore idempotencyPositionStore(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcPositionStore(database, properties.claim().timeout());
+    }
+
+    @Bean
+    JdbcStrategyFactory idempotencyStrategyFactory(Schema schema, JdbcPositionStore positions) {
+        return new JdbcStrategyFactory(schema, positions);
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -57,7 +57,8 @@ final class OffsetCheck implements ListenerCheck {
                     "Its acknowledgment mode COUNT commits after %d messages, however long they take to come."
                             .formatted(properties.getAckCount()),
                     "Set the acknowledgment mode COUNT_TIME (spring.kafka.listener.ack-mode=count_time), or leave it.");
-        } else if ((mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
+        } else if (listener.consumer().strategy().isForgetful()
+                && (mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
                 && Duration.ofMillis(properties.getAckTime()).compareTo(retention) >= 0) {
             report.add(
                     Check.LATE_COMMIT,

@@ -29,6 +29,9 @@ final class RetentionCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Report report) {
+        if (!listener.consumer().strategy().isForgetful()) {
+            return;
+        }
         Duration retention = listener.consumer().retention();
         Duration retries = retryTime(listener);
         if (retention.isZero() || retention.isNegative()) {

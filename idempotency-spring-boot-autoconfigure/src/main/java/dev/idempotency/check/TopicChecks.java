@@ -93,7 +93,7 @@ final class TopicChecks {
 
     private static void checkRetention(
             ProtectedListener listener, String topic, @Nullable Config configuration, Findings findings) {
-        if (configuration == null) {
+        if (configuration == null || !listener.consumer().strategy().isForgetful()) {
             return;
         }
         String policy = value(configuration, TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);

@@ -22,6 +22,15 @@ public interface Dialect {
     ClaimStatement claimIn(String table);
 
     /**
+     * The statement that moves positions in the table with this name.
+     *
+     * @return by default, plain statements that all databases know
+     */
+    default PositionStatement positionsIn(String table) {
+        return new StepwisePositionStatement(table, this);
+    }
+
+    /**
      * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
      * databases end a transaction by themselves after some errors, whether or not somebody catches them.
      *

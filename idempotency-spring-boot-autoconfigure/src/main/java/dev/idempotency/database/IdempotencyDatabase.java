@@ -25,6 +25,7 @@ public final class IdempotencyDatabase {
     static final String INBOX = "idempotency_inbox";
     static final String INBOX_STARTS = "idempotency_inbox_starts";
     static final String RESULT = "idempotency_result";
+    static final String POSITION = "idempotency_position";
 
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
@@ -87,6 +88,11 @@ public final class IdempotencyDatabase {
     /** The table of results that are kept, as it is named in SQL. */
     public String resultTable() {
         return table(RESULT);
+    }
+
+    /** The table of positions, as it is named in SQL. */
+    public String positionTable() {
+        return table(POSITION);
     }
 
     String table(String name) {

@@ -138,6 +138,11 @@ final class PostgresDialect implements Dialect {
         };
     }
 
+    @Override
+    public PositionStatement positionsIn(String table) {
+        return new PostgresPositionStatement(table);
+    }
+
     private static Set<MessageId> claimOne(
             Connection connection, String sql, Claim claim, StatementWatch watch, int timeoutSeconds)
             throws SQLException {

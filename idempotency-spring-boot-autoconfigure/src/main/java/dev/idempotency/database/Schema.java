@@ -27,6 +27,7 @@ public final class Schema implements InitializingBean {
     private volatile boolean usedByCleanup;
     private volatile boolean usedByInbox;
     private volatile boolean usedForResults;
+    private volatile boolean usedForPositions;
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
@@ -133,9 +134,19 @@ public final class Schema implements InitializingBean {
         }
     }
 
+    /** Says that a listener of this application has positions, which its database's user must be allowed to move. */
+    public void useForPositions() {
+        if (!this.usedForPositions) {
+            this.usedForPositions = true;
+            if (this.mode == SchemaMode.VALIDATE) {
+                refuseWhatIsDenied();
+            }
+        }
+    }
+
     /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
     public void tryOut() {
-        this.probe.tryAll(this.usedByCleanup, this.usedByInbox, this.usedForResults);
+        this.probe.tryAll(this.usedByCleanup, this.usedByInbox, this.usedForResults, this.usedForPositions);
     }
 
     /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
@@ -156,13 +167,16 @@ public final class Schema implements InitializingBean {
                 + (this.usedByInbox
                         ? ", on %s and on %s".formatted(this.database.inboxTable(), this.database.inboxStartsTable())
                         : "")
-                + (this.usedForResults ? " and on " + this.database.resultTable() : "");
+                + (this.usedForResults ? " and on " + this.database.resultTable() : "")
+                + (this.usedForPositions ? " and on " + this.database.positionTable() : "");
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")
                         .formatted(
                                 (denial != null) ? denial : failure.getMessage(),
-                                (this.usedByCleanup || this.usedByInbox || this.usedForResults) ? ", update" : "",
+                                (this.usedByCleanup || this.usedByInbox || this.usedForResults || this.usedForPositions)
+                                        ? ", update"
+                                        : "",
                                 this.usedByCleanup ? ", delete" : "",
                                 tables),
                 failure);

@@ -46,7 +46,12 @@ record SchemaScript(String file, String table, String columns, String last) {
                     PREFIX + "4__results.sql",
                     IdempotencyDatabase.RESULT,
                     "consumer_id, message_id, processed_at, result_type, result",
-                    IdempotencyDatabase.RESULT));
+                    IdempotencyDatabase.RESULT),
+            new SchemaScript(
+                    PREFIX + "5__positions.sql",
+                    IdempotencyDatabase.POSITION,
+                    "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at",
+                    IdempotencyDatabase.POSITION));
 
     /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
     boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {

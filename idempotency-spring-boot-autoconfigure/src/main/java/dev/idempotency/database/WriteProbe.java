@@ -61,6 +61,7 @@ public final class WriteProbe {
     private final JdbcTemplate jdbc;
     private final TransactionTemplate transaction;
     private final ClaimStatement claim;
+    private final PositionStatement position;
     private final String processed;
     private final String inbox;
     private final String inboxStarts;
@@ -72,6 +73,7 @@ public final class WriteProbe {
         this.inboxStarts = database.inboxStartsTable();
         this.results = database.resultTable();
         this.claim = database.dialect().claimIn(this.processed);
+        this.position = database.dialect().positionsIn(database.positionTable());
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         // As listeners' transactions: a server may refuse to write in another isolation than its own.
@@ -85,7 +87,7 @@ public final class WriteProbe {
     }
 
     /** The same, and what the cleanup does, and the inbox, and results. */
-    void tryAll(boolean cleanup, boolean withInbox, boolean withResults) {
+    void tryAll(boolean cleanup, boolean withInbox, boolean withResults, boolean withPositions) {
         inTransaction(id -> {
             if (withInbox) {
                 update(KEEP, this.inbox, id);
@@ -98,6 +100,9 @@ public final class WriteProbe {
                 update(KEEP_RESULT, this.results, id);
                 update(REPLACE_RESULT, this.results, id);
             }
+            if (withPositions) {
+                tryPositions(id);
+            }
             if (cleanup) {
                 purge(this.processed, id);
             }
@@ -108,6 +113,17 @@ public final class WriteProbe {
                 purge(this.inbox, id);
             }
         });
+    }
+
+    /** Makes a position, moves it, and has it forgotten. */
+    private void tryPositions(MessageId id) {
+        PositionClaim made = new PositionClaim(id.consumer(), id.value(), 0, "none", 0, 1);
+        PositionClaim moved = new PositionClaim(id.consumer(), id.value(), 0, "none", 1, 2);
+        ConnectionCallback<@Nullable Object> moving = (Connection connection) -> {
+            this.position.execute(connection, List.of(made), TIMEOUT_SECONDS);
+            return this.position.execute(connection, List.of(moved), TIMEOUT_SECONDS);
+        };
+        this.jdbc.execute(moving);
     }
 
     private void inTransaction(Consumer<MessageId> work) {

@@ -103,17 +103,23 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private void log(List<ConsumerDescription> consumers) {
         List<String> lines = consumers.stream()
                 .filter(consumer -> this.logged.add(consumer.name()))
-                .map(consumer -> "%n  '%s': %s on %s, key from %s, remembered for %s"
+                .map(consumer -> "%n  '%s': %s on %s, key from %s, remembered %s"
                         .formatted(
                                 consumer.name(),
                                 consumer.listener(),
                                 consumer.topics(),
                                 consumer.keySource(),
-                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)))
+                                remembered(consumer)))
                 .toList();
         if (!lines.isEmpty()) {
             logger.info("Idempotent consumers: {}{}", lines.size(), String.join("", lines));
         }
+    }
+
+    private static String remembered(ConsumerDescription consumer) {
+        return consumer.strategy().isForgetful()
+                ? "for " + DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)
+                : "for ever";
     }
 
     /** Before any container, so that nothing of Kafka's stands between the consumers. */

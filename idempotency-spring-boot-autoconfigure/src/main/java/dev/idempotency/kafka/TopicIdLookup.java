@@ -9,6 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
 /** Asks brokers for the ids of topics, connected as the listeners' consumers are: one client per cluster, and none before it is needed. */
@@ -33,6 +35,21 @@ public final class TopicIdLookup implements AutoCloseable {
                 .get(topic)
                 .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
                 .topicId();
+    }
+
+    /**
+     * Asks for the offset after the last record of a partition.
+     *
+     * @throws ExecutionException if there is no such partition, or the broker does not tell
+     * @throws TimeoutException if the broker does not answer
+     */
+    long askForEnd(BrokerConnection connection, TopicPartition partition)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        return admin(connection)
+                .listOffsets(Map.of(partition, OffsetSpec.latest()))
+                .partitionResult(partition)
+                .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
+                .offset();
     }
 
     private synchronized Admin admin(BrokerConnection connection) {

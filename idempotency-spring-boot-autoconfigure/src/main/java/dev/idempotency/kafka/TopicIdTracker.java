@@ -4,6 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -25,6 +26,9 @@ import org.springframework.kafka.listener.ContainerProperties;
  */
 public final class TopicIdTracker {
 
+    private static final String OF_KEY = "#coordinates";
+    private static final String OF_OFFSETS = "offset";
+
     private record Position(Uuid topicId, long offset) {}
 
     private final TopicIdLookup ids;
@@ -34,6 +38,9 @@ public final class TopicIdTracker {
     private final Map<String, Uuid> answers = new ConcurrentHashMap<>();
 
     private final Map<TopicPartition, Position> positions = new ConcurrentHashMap<>();
+
+    /** Offsets that partitions had reached when the broker was asked, since they were last assigned or went back. */
+    private final Map<TopicPartition, Long> ends = new ConcurrentHashMap<>();
 
     /** The same of records that others are copies of. */
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
@@ -56,6 +63,7 @@ public final class TopicIdTracker {
         partitions.forEach(partition -> {
             this.answers.remove(partition.topic());
             this.positions.remove(partition);
+            this.ends.remove(partition);
         });
     }
 
@@ -77,63 +85,122 @@ public final class TopicIdTracker {
         return found;
     }
 
+    /**
+     * The id of the topic that records of a partition are from.
+     *
+     * @param first the first of them
+     * @param last the offset of the last
+     * @throws TopicUnknownException if it is not known, as long as the broker cannot be asked
+     */
+    public Uuid topicIdOf(RecordCoordinates first, long last) {
+        try {
+            return find(first, last, this.positions);
+        } catch (ExecutionException ex) {
+            throw unknown(first, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
+        }
+    }
+
+    /**
+     * The id that the topic of a partition has now, whatever was known of it.
+     *
+     * @throws TopicUnknownException if the broker cannot be asked
+     */
+    public Uuid askAgain(TopicPartition partition) {
+        assigned(List.of(partition));
+        RecordCoordinates somewhere = new RecordCoordinates(partition.topic(), partition.partition(), 0);
+        try {
+            return ask(somewhere, OF_OFFSETS);
+        } catch (ExecutionException ex) {
+            throw unknown(somewhere, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
+        }
+    }
+
+    /**
+     * The offset after the last record of a partition, as far as has to be known: whether it reaches up to another.
+     *
+     * @param enough what it is compared with
+     * @throws TopicUnknownException if it is not known, as long as the broker cannot be asked
+     */
+    public long endOf(TopicPartition partition, long enough) {
+        Long known = this.ends.get(partition);
+        if (known != null && known >= enough) {
+            return known;
+        }
+        RecordCoordinates position = new RecordCoordinates(partition.topic(), partition.partition(), enough);
+        try {
+            long end = this.ids.askForEnd(BrokerConnection.of(this.container), partition);
+            this.ends.put(partition, end);
+            return end;
+        } catch (ExecutionException ex) {
+            throw unknown(position, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw unknown(position, OF_OFFSETS, ex);
+        } catch (TimeoutException | RuntimeException ex) {
+            throw unknown(position, OF_OFFSETS, ex);
+        }
+    }
+
     private Uuid topicOf(RecordCoordinates record) {
         try {
-            return find(record, this.positions);
+            return find(record, record.offset(), this.positions);
         } catch (ExecutionException ex) {
-            throw unknown(record, (ex.getCause() != null) ? ex.getCause() : ex);
+            throw unknown(record, OF_KEY, (ex.getCause() != null) ? ex.getCause() : ex);
         }
     }
 
     /** That of the topic that it was copied from or, where that is gone for good, of the one that the copy stands in. */
     private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
         try {
-            return find(original, this.positionsOfOriginals);
+            return find(original, original.offset(), this.positionsOfOriginals);
         } catch (ExecutionException ex) {
             if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
                 return topicOf(copy);
             }
-            throw unknown(original, (ex.getCause() != null) ? ex.getCause() : ex);
+            throw unknown(original, OF_KEY, (ex.getCause() != null) ? ex.getCause() : ex);
         }
     }
 
-    private Uuid find(RecordCoordinates record, Map<TopicPartition, Position> known) throws ExecutionException {
+    private Uuid find(RecordCoordinates record, long last, Map<TopicPartition, Position> known)
+            throws ExecutionException {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
-        Position last = known.get(partition);
+        Position before = known.get(partition);
         Uuid id = null;
-        if (last == null) {
+        if (before == null) {
             id = (known == this.positions) ? this.answers.get(record.topic()) : null;
-        } else if (record.offset() > last.offset()) {
-            id = last.topicId();
+        } else if (record.offset() > before.offset()) {
+            id = before.topicId();
         }
         if (id == null) {
-            id = ask(record);
+            id = ask(record, OF_KEY);
+            this.ends.remove(partition);
             this.answers.put(record.topic(), id);
         }
-        known.put(partition, new Position(id, record.offset()));
+        known.put(partition, new Position(id, last));
         return id;
     }
 
-    private Uuid ask(RecordCoordinates record) throws ExecutionException {
+    private Uuid ask(RecordCoordinates record, String use) throws ExecutionException {
         try {
             return this.ids.ask(BrokerConnection.of(this.container), record.topic());
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
-            throw unknown(record, ex);
+            throw unknown(record, use, ex);
         } catch (TimeoutException | RuntimeException ex) {
-            throw unknown(record, ex);
+            throw unknown(record, use, ex);
         }
     }
 
-    private TopicUnknownException unknown(RecordCoordinates record, Throwable cause) {
+    private TopicUnknownException unknown(RecordCoordinates record, String use, Throwable cause) {
         return new TopicUnknownException(
-                ("The key of the message %s is made of #coordinates, to which the id of the topic '%s' belongs, and"
-                                + " the brokers %s did not tell it: %s. The message waits, as under another key it"
-                                + " could be lost or processed twice. See that the brokers can be reached with the"
+                ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
+                                + " brokers %s did not tell of it: %s. The message waits, as it could be lost or"
+                                + " processed twice otherwise. See that the brokers can be reached with the"
                                 + " settings of the listener's consumer, that there is such a topic, and that the"
                                 + " application may describe it.")
                         .formatted(
                                 record,
+                                use,
                                 record.topic(),
                                 BrokerConnection.of(this.container).servers(),
                                 cause),

@@ -4,6 +4,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** The meters of one consumer: all are registered at start-up, so that none is looked up per message. */
 final class ConsumerMeters implements ConsumerObserver {
@@ -36,6 +38,7 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Timer listener;
     private final Counter retries;
     private final Counter deadLetters;
+    private final @Nullable Counter positionResets;
     private final AtomicInteger outage = new AtomicInteger();
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
@@ -85,6 +88,12 @@ final class ConsumerMeters implements ConsumerObserver {
                 .description("Messages published to a dead-letter topic")
                 .tags(tags)
                 .register(registry);
+        this.positionResets = (consumer.strategy() == Strategy.OFFSET)
+                ? Counter.builder(IdempotencyMeters.POSITION_RESETS)
+                        .description("Positions that no longer held and were reset")
+                        .tags(tags)
+                        .register(registry)
+                : null;
         Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
                 .description("1 while the consumer waits for the database")
                 .tags(tags)
@@ -147,6 +156,13 @@ final class ConsumerMeters implements ConsumerObserver {
     @Override
     public void deadLettered(RecordCoordinates coordinates) {
         this.deadLetters.increment();
+    }
+
+    @Override
+    public void positionReset(RecordCoordinates first) {
+        if (this.positionResets != null) {
+            this.positionResets.increment();
+        }
     }
 
     @Override

@@ -27,6 +27,9 @@ import dev.idempotency.observe.Outcome;
  * <td>messages published to a dead-letter topic</td></tr>
  * <tr><td>{@value #OUTAGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
  * <td>1 while the consumer waits for the database, otherwise 0</td></tr>
+ * <tr><td>{@value #POSITION_RESETS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>positions that no longer held, as their topic was created anew or its log ended before them; only with
+ * {@link dev.idempotency.Strategy#OFFSET}</td></tr>
  * <tr><td>{@value #CLEANUP}</td><td>timer</td><td>{@value #RESULT}</td>
  * <td>runs of the cleanup: {@code complete}, or {@code behind} when there was more to forget</td></tr>
  * <tr><td>{@value #CLEANUP_DELETED}</td><td>counter</td><td></td><td>messages that the cleanup forgot</td></tr>
@@ -52,6 +55,7 @@ public final class IdempotencyMeters {
     public static final String RETRIES = "idempotency.retries";
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
     public static final String OUTAGE = "idempotency.outage";
+    public static final String POSITION_RESETS = "idempotency.position.resets";
     public static final String CLEANUP = "idempotency.cleanup";
     public static final String CLEANUP_DELETED = "idempotency.cleanup.deleted";
     public static final String CLEANUP_FAILURES = "idempotency.cleanup.failures";

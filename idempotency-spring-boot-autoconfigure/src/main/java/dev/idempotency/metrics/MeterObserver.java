@@ -27,11 +27,13 @@ public final class MeterObserver implements IdempotencyObserver {
     @Override
     public ConsumerObserver observe(ConsumerDescription consumer) {
         String name = consumer.name();
-        double retention = seconds(consumer.retention());
-        TimeGauge.builder(IdempotencyMeters.RETENTION, () -> retention, TimeUnit.SECONDS)
-                .description("How long messages are remembered")
-                .tag(IdempotencyMeters.CONSUMER, name)
-                .register(this.registry);
+        if (consumer.strategy().isForgetful()) {
+            double retention = seconds(consumer.retention());
+            TimeGauge.builder(IdempotencyMeters.RETENTION, () -> retention, TimeUnit.SECONDS)
+                    .description("How long messages are remembered")
+                    .tag(IdempotencyMeters.CONSUMER, name)
+                    .register(this.registry);
+        }
         TimeGauge.builder(
                         IdempotencyMeters.STORE_OLDEST_AGE,
                         this.store,

@@ -52,6 +52,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void positionReset(RecordCoordinates first) {
+        this.observers.tell(observer -> observer.positionReset(first));
+    }
+
+    @Override
     public void failed(int messages) {
         this.observers.tell(observer -> observer.failed(messages));
     }

@@ -29,6 +29,12 @@ public interface ConsumerObserver {
     /** A message has no usable key: it failed, or was processed without deduplication. */
     default void missingKey(RecordCoordinates coordinates) {}
 
+    /**
+     * The position of a partition no longer held for what is in it, and was reset: the topic had been deleted and created
+     * again, or its log ended before. What comes from this record on is processed.
+     */
+    default void positionReset(RecordCoordinates first) {}
+
     /** Messages were rolled back, and come again or go to the recoverer. */
     default void failed(int messages) {}
 

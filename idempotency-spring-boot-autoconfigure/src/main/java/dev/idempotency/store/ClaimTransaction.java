@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
@@ -38,29 +39,49 @@ final class ClaimTransaction {
 
     /** The ids of those claims that the statement says were free. */
     Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
+        return execute((connection, limit) -> statement.execute(connection, claims, limit), () -> "message %s (%s)%s"
+                .formatted(
+                        claims.get(0).id(),
+                        claims.get(0).coordinates(),
+                        (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : ""));
+    }
+
+    /**
+     * What a statement answers that may have to wait for another transaction.
+     *
+     * @param claimed what is claimed, for the message of the exception if that takes too long
+     */
+    <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
         Connection connection = holder.getConnection();
         try {
             if (connection.getAutoCommit()) {
                 throw notInTransaction("its connection commits by itself");
             }
-            return execute(statement, connection, claims, timeoutSeconds(holder));
+            return execute(statement, claimed, connection, timeoutSeconds(holder));
         } catch (SQLException ex) {
             throw translate(ex, "claim a message");
         }
     }
 
-    private Set<MessageId> execute(ClaimStatement statement, Connection connection, List<Claim> claims, int limit)
+    private <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed, Connection connection, int limit)
             throws SQLException {
         long start = System.nanoTime();
         try {
-            return statement.execute(connection, claims, limit);
+            return statement.execute(connection, limit);
         } catch (SQLException ex) {
             if (this.database.dialect().isTimeout(ex)) {
-                throw timeout(ex, claims, limit, Duration.ofNanos(System.nanoTime() - start));
+                throw timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start));
             }
             throw ex;
         }
+    }
+
+    /** A statement that may take so many seconds. */
+    @FunctionalInterface
+    interface LimitedStatement<T> {
+
+        T execute(Connection connection, int timeoutSeconds) throws SQLException;
     }
 
     /** Whether claims are still part of it, or {@code null} if only the database knows. */
@@ -111,13 +132,11 @@ final class ClaimTransaction {
         return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
     }
 
-    private ClaimTimeoutException timeout(SQLException ex, List<Claim> claims, int limit, Duration waited) {
-        Claim first = claims.get(0);
-        String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+    private ClaimTimeoutException timeout(SQLException ex, String claimed, int limit, Duration waited) {
         return new ClaimTimeoutException(
-                ("The claim of message %s (%s)%s waited %d ms for another transaction that holds it, or its table. Nothing"
+                ("The claim of %s waited %d ms for another transaction that holds it, or its table. Nothing"
                                 + " was written; the message can be retried. %s")
-                        .formatted(first.id(), first.coordinates(), more, waited.toMillis(), whoseLimit(limit, waited)),
+                        .formatted(claimed, waited.toMillis(), whoseLimit(limit, waited)),
                 ex);
     }
 

@@ -1,24 +1,23 @@
 package dev.idempotency.store;
 
-import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.Schema;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
-import java.time.Duration;
 
 /** Makes the strategies that have a table of their own, beside that of processed messages. */
 public final class JdbcStrategyFactory {
 
-    private final IdempotencyDatabase database;
-    private final Duration claimTimeout;
+    private final Schema schema;
+    private final JdbcPositionStore positions;
 
-    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
-    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
-        this.database = database;
-        this.claimTimeout = claimTimeout;
+    public JdbcStrategyFactory(Schema schema, JdbcPositionStore positions) {
+        this.schema = schema;
+        this.positions = positions;
     }
 
     /** Recognises the messages of a consumer by the offsets of their records. */
     public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
-        throw new UnsupportedOperationException();
+        this.schema.useForPositions();
+        return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 }

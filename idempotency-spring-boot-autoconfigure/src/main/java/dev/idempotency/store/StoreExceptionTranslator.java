@@ -3,8 +3,10 @@ package dev.idempotency.store;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.failure.Causes;
+import dev.idempotency.failure.FatalErrors;
 import java.sql.SQLException;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionTimedOutException;
@@ -25,6 +27,25 @@ public final class StoreExceptionTranslator {
     private static final String TRANSACTION_ABORTED = "25P02";
 
     private StoreExceptionTranslator() {}
+
+    /**
+     * Does what the library has to do in a listener's transaction.
+     *
+     * @param task what is to be done, such as "claim a message"
+     */
+    static <T extends @Nullable Object> T attempt(Supplier<String> task, Supplier<T> work) {
+        try {
+            return work.get();
+        } catch (RuntimeException ex) {
+            throw translate(task.get(), ex);
+        } catch (Error ex) {
+            FatalErrors.rethrow(ex);
+            throw new StoreFailedException(
+                    "Could not %s: %s. The message is not to blame, and comes again until it succeeds. Mend the store."
+                            .formatted(task.get(), ex),
+                    ex);
+        }
+    }
 
     /**
      * The failure as it is to be thrown.

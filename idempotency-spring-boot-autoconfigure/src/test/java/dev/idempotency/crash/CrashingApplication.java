@@ -3,6 +3,7 @@ package dev.idempotency.crash;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
@@ -70,6 +71,19 @@ final class CrashingApplication {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    static class OffsetListener extends Work {
+
+        OffsetListener(Effects effects, @Value("${crash}") CrashPoint crash) {
+            super(effects, crash);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload) {
             process(payload);
         }

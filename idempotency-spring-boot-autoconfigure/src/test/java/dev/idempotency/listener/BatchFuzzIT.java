@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
@@ -52,17 +53,25 @@ class BatchFuzzIT extends ApplicationTest {
         "OneByOne, batch, recovering",
         "Automatic, batch, provided",
         "Manual, manual, provided",
-        "OneByOne, batch, provided"
+        "OneByOne, batch, provided",
+        "OffsetsOfBatches, batch, springs-default",
+        "OffsetsOfBatches, batch, recovering",
+        "OffsetsOfAcknowledged, manual, provided",
+        "OffsetsOfPolls, batch, recovering",
+        "OffsetsOfRecords, record, provided"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
         boolean recovers = errorHandler.equals("recovering");
+        boolean offsets = listener.startsWith("Offsets");
+        boolean single =
+                List.of("OneByOne", "OffsetsOfPolls", "OffsetsOfRecords").contains(listener);
         Random random = new Random(42);
         try (TestApplication app = start(
                 List.of(
                         // Messages are to come slowly enough for many batches, each of which may fail.
                         "spring.kafka.producer.properties.linger.ms=5",
-                        "spring.kafka.listener.type=" + (listener.equals("OneByOne") ? "single" : "batch"),
+                        "spring.kafka.listener.type=" + (single ? "single" : "batch"),
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
                         "spring.kafka.listener.concurrency=2",
@@ -77,7 +86,8 @@ class BatchFuzzIT extends ApplicationTest {
                 boolean poison = recovers && i % 400 == 7;
                 String name = (poison ? "poison-" : "message-") + i;
                 expected.add(name);
-                int copies = (random.nextInt(5) == 0) ? 2 : 1;
+                // By its offset a copy is another message.
+                int copies = (!offsets && random.nextInt(5) == 0) ? 2 : 1;
                 for (int copy = 0; copy < copies; copy++) {
                     app.send(new ProducerRecord<>(
                             this.topic,
@@ -88,6 +98,10 @@ class BatchFuzzIT extends ApplicationTest {
                 }
             }
             app.awaitCaughtUp(this.group, this.topic);
+            if (offsets) {
+                app.rewind(this.group, this.topic);
+                app.awaitCaughtUp(this.group, this.topic);
+            }
             Map<String, Integer> counts = app.bean(Effects.class).counts();
             assertThat(counts)
                     .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
@@ -95,7 +109,7 @@ class BatchFuzzIT extends ApplicationTest {
             accountedFor.addAll(GIVEN_UP);
             assertThat(accountedFor).isEqualTo(expected);
             assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
-            if (listener.equals("OneByOne")) {
+            if (single) {
                 assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
             }
         }
@@ -169,6 +183,61 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneIn(200)) {
                 failAtCommit();
             }
+        }
+    }
+
+    static class OffsetsOfBatches extends RandomlyFailing {
+
+        OffsetsOfBatches(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET)
+        void on(List<String> payloads) {
+            processOrFail(payloads);
+        }
+    }
+
+    static class OffsetsOfAcknowledged extends Manual {
+
+        OffsetsOfAcknowledged(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET)
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            super.on(payloads, acknowledgment);
+        }
+    }
+
+    static class OffsetsOfPolls extends OneByOne {
+
+        OffsetsOfPolls(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
+        }
+    }
+
+    static class OffsetsOfRecords extends OneByOne {
+
+        OffsetsOfRecords(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET)
+        void on(String payload) {
+            super.on(payload);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -51,7 +52,7 @@ class RecreatedTopicIT extends ApplicationTest {
     /** Consumers create none, which the test does. */
     private static final String NO_TOPICS = "spring.kafka.consumer.properties.allow.auto.create.topics=false";
 
-    private static final List<String> KINDS = List.of("batches", "polls", "records");
+    private static final List<String> KINDS = List.of("batches", "offsets", "polls", "records");
 
     @Test
     void everyMessageOfTheNewTopicIsProcessedAndARedeliveryIsStillADuplicate() {
@@ -138,7 +139,9 @@ class RecreatedTopicIT extends ApplicationTest {
                     .until(() -> app.bean(OutageRegistry.class).current().size() == KINDS.size());
             assertThat(app.bean(OutageRegistry.class).current()).allSatisfy(outage -> {
                 assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.BROKER);
-                assertThat(outage.cause()).contains(this.topic + "-0@0", Elsewhere.NOWHERE, "#coordinates");
+                assertThat(outage.cause())
+                        .contains(this.topic + "-0@0", Elsewhere.NOWHERE)
+                        .containsAnyOf("#coordinates", "its offset");
             });
             assertThat(app.bean(IdempotencyHealthIndicator.class).health().getDetails())
                     .containsKey("waitingForBroker")
@@ -242,6 +245,12 @@ class RecreatedTopicIT extends ApplicationTest {
         @IdempotentListener(consumer = "batches", key = "'x/' + #coordinates")
         void batches(List<String> payloads) {
             payloads.forEach(payload -> this.effects.happen("batches " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}offsets")
+        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        void offsets(String payload) {
+            this.effects.happen("offsets " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}polls")

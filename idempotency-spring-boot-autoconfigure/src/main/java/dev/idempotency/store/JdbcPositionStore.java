@@ -1,0 +1,186 @@
+package dev.idempotency.store;
+
+import dev.idempotency.database.Dialect;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.PositionClaim;
+import dev.idempotency.database.PositionStatement;
+import java.math.BigDecimal;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The table of positions: a row for each partition of a consumer, which is moved in the listener's transaction. */
+public final class JdbcPositionStore implements AutoCloseable {
+
+    private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
+
+    private static final String COLUMNS = "record_topic, record_partition, topic_id, next_offset";
+
+    private static final String ALL =
+            "select " + COLUMNS + ", %s from %s where consumer_id = ? order by record_topic, record_partition";
+
+    private static final String ONE = "select " + COLUMNS + ", %s from %s where " + THIS;
+
+    private static final String RESET = """
+            update %s
+            set topic_id = ?, previous_offset = ?, next_offset = ?, processed_at = %s
+            where\s""" + THIS + """
+             and topic_id = ? and next_offset = ?
+            """;
+
+    private static final String DELETE = "delete from %s where " + THIS;
+
+    private static final String LAST = "select %s, %s from %s where consumer_id = ?";
+
+    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
+    private static final int LOOK_UP_SECONDS = 5;
+
+    private final IdempotencyDatabase database;
+    private final ClaimTransaction transaction;
+    private final PositionStatement statement;
+    private final JdbcTemplate jdbc;
+    private final JdbcTemplate lookUps;
+    private final String table;
+    private final String all;
+    private final String one;
+    private final String reset;
+    private final String delete;
+    private final String last;
+
+    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
+    public JdbcPositionStore(IdempotencyDatabase database, Duration claimTimeout) {
+        Dialect dialect = database.dialect();
+        String processedAt = dialect.secondsOf("processed_at");
+        this.database = database;
+        this.transaction = new ClaimTransaction(database, claimTimeout);
+        this.table = database.positionTable();
+        this.statement = dialect.positionsIn(this.table);
+        this.jdbc = database.jdbc();
+        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
+        this.all = ALL.formatted(processedAt, this.table);
+        this.one = ONE.formatted(processedAt, this.table);
+        this.reset = RESET.formatted(this.table, dialect.now());
+        this.delete = DELETE.formatted(this.table);
+        this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOfNow(), this.table);
+    }
+
+    /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
+    Map<PositionClaim, Long> move(List<PositionClaim> claims) {
+        return this.transaction.execute(
+                (connection, limit) -> this.statement.execute(connection, claims, limit),
+                () -> "the positions of consumer '%s' for %s"
+                        .formatted(claims.get(0).consumer(), claims));
+    }
+
+    /** Where a claim's partition stands, in the current transaction, for which it is locked. */
+    @Nullable
+    PartitionPosition lock(PositionClaim claim) {
+        return this.transaction.execute(
+                (connection, limit) -> first(this.jdbc.query(
+                        this.one + " for update",
+                        JdbcPositionStore::position,
+                        claim.consumer(),
+                        claim.topic(),
+                        claim.partition())),
+                claim::toString);
+    }
+
+    /** Moves a position to the end of a claim, wherever it stood, unless it has been moved since it was read. */
+    boolean reset(PositionClaim claim, PartitionPosition read) {
+        return this.jdbc.update(
+                        this.reset,
+                        claim.topicId(),
+                        claim.from(),
+                        claim.to(),
+                        claim.consumer(),
+                        claim.topic(),
+                        claim.partition(),
+                        read.topicId(),
+                        read.nextOffset())
+                == 1;
+    }
+
+    /** Whether the current transaction is still the one in which a position was moved to an offset. */
+    boolean holds(String consumer, String topic, int partition, long nextOffset) {
+        Boolean intact = this.transaction.isIntact();
+        if (intact != null) {
+            return intact;
+        }
+        PartitionPosition position =
+                first(this.jdbc.query(this.one, JdbcPositionStore::position, consumer, topic, partition));
+        return position != null && position.nextOffset() == nextOffset;
+    }
+
+    /** Up to where a consumer has processed its partitions. */
+    public List<PartitionPosition> positionsOf(String consumer) {
+        return this.database.inTransaction(() -> this.lookUps.query(this.all, JdbcPositionStore::position, consumer));
+    }
+
+    /**
+     * Forgets where a consumer stands in a partition, so that what comes again of it is processed again.
+     *
+     * @return whether it was known
+     */
+    public boolean forget(String consumer, String topic, int partition) {
+        return this.database.inTransaction(() -> this.lookUps.update(this.delete, consumer, topic, partition) > 0);
+    }
+
+    /** The consumers that have positions, whether or not they are in this application. */
+    public List<String> consumers() {
+        return this.database.inTransaction(() -> this.database.consumersIn(this.table, this.lookUps));
+    }
+
+    /**
+     * Deletes positions of a consumer that has moved none of them for so long, or nothing if it has.
+     *
+     * @param limit how many at most
+     * @return how many
+     */
+    public int purgeAbandoned(String consumer, Duration idle, int limit) {
+        return this.database.newTransaction().execute(status -> {
+            List<PartitionPosition> positions =
+                    this.lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
+            if (positions.isEmpty() || !isIdle(consumer, idle)) {
+                return 0;
+            }
+            return positions.stream()
+                    .limit(limit)
+                    .mapToInt(position ->
+                            this.lookUps.update(this.delete, consumer, position.topic(), position.partition()))
+                    .sum();
+        });
+    }
+
+    private boolean isIdle(String consumer, Duration idle) {
+        return this.lookUps.query(
+                this.last,
+                row -> {
+                    BigDecimal latest = row.next() ? row.getBigDecimal(1) : null;
+                    return latest != null
+                            && EpochSeconds.toInstant(latest)
+                                    .plus(idle)
+                                    .isBefore(EpochSeconds.toInstant(row.getBigDecimal(2)));
+                },
+                consumer);
+    }
+
+    private static @Nullable PartitionPosition first(List<PartitionPosition> positions) {
+        return positions.isEmpty() ? null : positions.get(0);
+    }
+
+    private static PartitionPosition position(ResultSet row, int number) throws SQLException {
+        Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
+        return new PartitionPosition(row.getString(1), row.getInt(2), row.getString(3), row.getLong(4), processedAt);
+    }
+
+    @Override
+    public void close() {
+        this.statement.close();
+    }
+}

@@ -1,0 +1,190 @@
+package dev.idempotency.store;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
+import dev.idempotency.TopicUnknownException;
+import dev.idempotency.database.PositionClaim;
+import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Recognises messages by the offsets of their records: what stands before the position of its partition has been processed.
+ * The position is moved past the records that may enter, in their transaction, which another one of the same partition waits
+ * for.
+ *
+ * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
+ * ends before it, is reset, as nothing of what comes now has been processed.
+ */
+final class OffsetStrategy implements AdmissionStrategy {
+
+    private static final Logger logger = LoggerFactory.getLogger(OffsetStrategy.class);
+
+    private static final Comparator<TopicPartition> BY_NAME =
+            Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition);
+
+    private final String consumer;
+    private final JdbcPositionStore positions;
+    private final TopicIdTracker topics;
+    private final ConsumerObserver observer;
+
+    OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {
+        this.consumer = consumer;
+        this.positions = positions;
+        this.topics = topics;
+        this.observer = observer;
+    }
+
+    @Override
+    public Admission admit(List<Candidate> candidates) {
+        List<PositionClaim> claims = claims(candidates);
+        Map<TopicPartition, Long> processedBefore = new HashMap<>();
+        StoreExceptionTranslator.attempt(() -> "claim " + candidates.get(0).coordinates(), () -> {
+            Map<PositionClaim, Long> moved = this.positions.move(claims);
+            for (PositionClaim claim : claims) {
+                Long before = moved.get(claim);
+                processedBefore.put(
+                        new TopicPartition(claim.topic(), claim.partition()),
+                        (before != null) ? before : processedBefore(claim));
+            }
+            return moved;
+        });
+        List<Candidate> admitted = new ArrayList<>(candidates.size());
+        List<Duplicate> duplicates = new ArrayList<>();
+        for (Candidate candidate : candidates) {
+            RecordCoordinates coordinates = candidate.coordinates();
+            TopicPartition partition = partition(candidate);
+            if (coordinates.offset() >= Objects.requireNonNull(processedBefore.get(partition))) {
+                admitted.add(candidate);
+                processedBefore.put(partition, coordinates.offset() + 1);
+            } else {
+                MessageId id = Objects.requireNonNull(candidate.id());
+                duplicates.add(new Duplicate(id, coordinates, DuplicateKind.REDELIVERY, null, null));
+            }
+        }
+        return new Admission(admitted, duplicates);
+    }
+
+    /** One for each partition, from its first record to its last. */
+    private List<PositionClaim> claims(List<Candidate> candidates) {
+        Map<TopicPartition, List<Candidate>> byPartition = new TreeMap<>(BY_NAME);
+        for (Candidate candidate : candidates) {
+            List<Candidate> before = byPartition.computeIfAbsent(partition(candidate), any -> new ArrayList<>());
+            requireOrder(before, candidate.coordinates());
+            before.add(candidate);
+        }
+        return byPartition.values().stream().map(this::claim).toList();
+    }
+
+    /** A position that has moved past a record which is still to come would make a duplicate of it. */
+    private void requireOrder(List<Candidate> before, RecordCoordinates next) {
+        if (!before.isEmpty() && before.get(before.size() - 1).coordinates().offset() > next.offset()) {
+            throw new StoreFailedException(
+                    ("The records of a partition do not come in the order of their offsets: %s after %s. Consumer '%s' has"
+                                    + " Strategy.OFFSET, which recognises them by that order, and waits. See that no"
+                                    + " BatchInterceptor or consumer of the application's own changes it, or use"
+                                    + " Strategy.MESSAGE_ID.")
+                            .formatted(next, before.get(before.size() - 1).coordinates(), this.consumer),
+                    null);
+        }
+    }
+
+    private PositionClaim claim(List<Candidate> ofPartition) {
+        Candidate first = ofPartition.get(0);
+        RecordCoordinates from = first.coordinates();
+        long last = ofPartition.get(ofPartition.size() - 1).coordinates().offset();
+        Uuid topicId = this.topics.topicIdOf(from, last);
+        return new PositionClaim(
+                this.consumer, from.topic(), from.partition(), topicId.toString(), from.offset(), last + 1);
+    }
+
+    /** The offset before which the records of a claim have been processed, if the position was not moved for it. */
+    private long processedBefore(PositionClaim claim) {
+        PartitionPosition position = this.positions.lock(claim);
+        if (position == null) {
+            throw new StoreFailedException(
+                    "The position of consumer '%s' for %s has been forgotten in this moment. The message comes again."
+                            .formatted(this.consumer, claim),
+                    null);
+        }
+        TopicPartition partition = new TopicPartition(claim.topic(), claim.partition());
+        if (!position.topicId().equals(claim.topicId())) {
+            requireCurrentTopic(claim, partition);
+            return reset(claim, position, "the topic was deleted and created again since");
+        }
+        long end = this.topics.endOf(partition, position.nextOffset());
+        return (end < position.nextOffset())
+                ? reset(claim, position, "the log of the partition ends before it, at " + end)
+                : position.nextOffset();
+    }
+
+    /** Records of a topic that is gone may still be held by a consumer: they must not set the position of the new one back. */
+    private void requireCurrentTopic(PositionClaim claim, TopicPartition partition) {
+        String current = this.topics.askAgain(partition).toString();
+        if (!current.equals(claim.topicId())) {
+            throw new TopicUnknownException(
+                    ("The topic '%s' was deleted and created again while consumer '%s' had records of it, such as %s. They"
+                                    + " are read again from the topic that is there now.")
+                            .formatted(claim.topic(), this.consumer, claim),
+                    null);
+        }
+    }
+
+    private long reset(PositionClaim claim, PartitionPosition position, String why) {
+        if (!this.positions.reset(claim, position)) {
+            throw new StoreFailedException(
+                    "The position of consumer '%s' for %s has been moved in this moment. The message comes again."
+                            .formatted(this.consumer, claim),
+                    null);
+        }
+        RecordCoordinates first = new RecordCoordinates(claim.topic(), claim.partition(), claim.from());
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+            @Override
+            public void afterCommit() {
+                logger.warn(
+                        "Consumer '{}' had processed {}-{} up to offset {}, but {}: the position was reset, and what comes"
+                                + " from {} on is processed",
+                        OffsetStrategy.this.consumer,
+                        claim.topic(),
+                        claim.partition(),
+                        position.nextOffset() - 1,
+                        why,
+                        first);
+                OffsetStrategy.this.observer.positionReset(first);
+            }
+        });
+        return claim.from();
+    }
+
+    /** Looks at the position of the last message's partition, which stands right behind it. */
+    @Override
+    public BooleanSupplier watchTransaction(Admission admission) {
+        RecordCoordinates last =
+                admission.admitted().get(admission.admitted().size() - 1).coordinates();
+        return () -> StoreExceptionTranslator.attempt(
+                () -> "ask whether the listener's transaction still stands",
+                () -> this.positions.holds(this.consumer, last.topic(), last.partition(), last.offset() + 1));
+    }
+
+    private static TopicPartition partition(Candidate candidate) {
+        return new TopicPartition(
+                candidate.coordinates().topic(), candidate.coordinates().partition());
+    }
+}
