@@ -27,7 +27,7 @@ public interface Dialect {
      * @return by default, plain statements that all databases know
      */
     default PositionStatement positionsIn(String table) {
-        return new StepwisePositionStatement(table, this);
+        return new StepwisePositionStatement(table, now());
     }
 
     /**

@@ -41,8 +41,8 @@ final class StepwisePositionStatement implements PositionStatement {
     private final String isThere;
     private final String make;
 
-    StepwisePositionStatement(String table, Dialect dialect) {
-        this.move = MOVE.formatted(table, dialect.now(), THIS);
+    StepwisePositionStatement(String table, String now) {
+        this.move = MOVE.formatted(table, now, THIS);
         this.previous = PREVIOUS.formatted(table, THIS);
         this.isThere = IS_THERE.formatted(table, THIS);
         this.make = MAKE.formatted(table);

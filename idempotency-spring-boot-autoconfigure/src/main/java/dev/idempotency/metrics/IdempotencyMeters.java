@@ -28,8 +28,8 @@ import dev.idempotency.observe.Outcome;
  * <tr><td>{@value #OUTAGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
  * <td>1 while the consumer waits for the database, otherwise 0</td></tr>
  * <tr><td>{@value #POSITION_RESETS}</td><td>counter</td><td>{@value #CONSUMER}</td>
- * <td>positions that no longer held, as their topic was created anew or its log ended before them; only with
- * {@link dev.idempotency.Strategy#OFFSET}</td></tr>
+ * <td>positions that no longer held, as their topic was created anew or its log ended before them, of consumers
+ * with {@link dev.idempotency.Strategy#OFFSET}</td></tr>
  * <tr><td>{@value #CLEANUP}</td><td>timer</td><td>{@value #RESULT}</td>
  * <td>runs of the cleanup: {@code complete}, or {@code behind} when there was more to forget</td></tr>
  * <tr><td>{@value #CLEANUP_DELETED}</td><td>counter</td><td></td><td>messages that the cleanup forgot</td></tr>

@@ -182,6 +182,33 @@ class IdempotencyEndpointIT {
     }
 
     @Test
+    void aConsumerThatGoesByOffsetsShowsItsPositionsWhichCanBeForgotten(CapturedOutput output) {
+        this.app.stock(unique(), "archived");
+        Awaitility.await().untilAsserted(() -> assertThat(
+                        JsonPath.<List<Map<String, Object>>>read(ok("/idempotency/archive"), "$.positions"))
+                .singleElement()
+                .satisfies(position -> assertThat(position)
+                        .containsEntry("topic", this.app.stockTopic())
+                        .containsEntry("partition", 0)
+                        .containsKeys("nextOffset", "topicId", "processedAt")));
+        assertThat(consumer(ok("/idempotency"), "archive"))
+                .containsEntry("strategy", "OFFSET")
+                .containsEntry("retention", null);
+        String position = "/idempotency/archive?topic=%s&partition=".formatted(this.app.stockTopic());
+        assertThat(this.app.delete(position + "1").statusCode()).isEqualTo(404);
+        assertThat(this.app.delete(position + "zero").statusCode()).isEqualTo(400);
+        assertThat(this.app.delete(position + "0&messageId=1").statusCode()).isEqualTo(400);
+        assertThat(this.app
+                        .delete("/idempotency/archive?topic=" + this.app.stockTopic())
+                        .statusCode())
+                .isEqualTo(400);
+        assertThat(this.app.delete("/idempotency/archive?topic=%00&partition=0").statusCode())
+                .isEqualTo(404);
+        assertThat(this.app.delete(position + "0").statusCode()).isEqualTo(204);
+        assertThat(output).contains("The position of consumer 'archive'", "was forgotten on request of");
+    }
+
+    @Test
     void anIdThatNoMessageCanHaveIsABadRequest() {
         assertThat(this.app.get("/idempotency?consumr=billing").statusCode()).isEqualTo(400);
         assertThat(this.app.delete("/idempotency/billing/1?messageid=2").statusCode())

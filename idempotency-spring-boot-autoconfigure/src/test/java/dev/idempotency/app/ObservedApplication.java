@@ -1,6 +1,7 @@
 package dev.idempotency.app;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.retention.CleanupTask;
@@ -185,6 +186,10 @@ public final class ObservedApplication implements AutoCloseable {
         void stock(String payload) {
             this.effects.happen(payload);
         }
+
+        @KafkaListener(topics = "${stock.topic}", groupId = "${stock.group}-archive")
+        @IdempotentListener(consumer = "archive", strategy = Strategy.OFFSET)
+        void archive(String payload) {}
 
         @Bean
         static DefaultErrorHandler noRetries() {

@@ -2,6 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -102,6 +103,7 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.Keys.class,
     FaultyListeners.Containers.class,
     FaultyListeners.KeptReplies.class,
+    FaultyListeners.Strategies.class,
     FaultyListeners.PerPoll.class,
     FaultyListeners.HandlersPerPoll.class,
     FaultyListeners.Retentions.class,
@@ -604,6 +606,44 @@ class FaultyListeners {
         String keptReply(String payload) {
             return "";
         }
+    }
+
+    static class Strategies {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        void offsets(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "two-strategies", strategy = Strategy.OFFSET)
+        void offsetsBesideIds(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "two-strategies", key = "#payload")
+        void idsBesideOffsets(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-key", strategy = Strategy.OFFSET, key = "#payload")
+        void offsetsWithKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-retention", strategy = Strategy.OFFSET, retention = "30d")
+        void offsetsWithRetention(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = true)
+        void offsetsWithInbox(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-reply", strategy = Strategy.OFFSET, keepReply = true)
+        String offsetsWithReply(String payload) {
+            return "";
+        }
+
+        @RetryableTopic
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-retries", strategy = Strategy.OFFSET)
+        void offsetsWithRetryTopics(String payload) {}
     }
 
     static class PerPoll {

@@ -391,6 +391,31 @@ class FaultyListenersIT {
         assertThat(finding.remedy()).contains(remedy, "keepReply");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "offsetsWithKey, key = \"#payload\", Remove it",
+        "offsetsWithRetention, retention = \"30d\", Remove it",
+        "offsetsWithInbox, a replay is another record, Remove it",
+        "offsetsWithReply, keepReply = true, Strategy.MESSAGE_ID",
+        "offsetsWithRetryTopics, each attempt is another record, Strategy.MESSAGE_ID",
+        "idsBesideOffsets, Strategy.MESSAGE_ID, State one strategy",
+    })
+    void whatDoesNotGoWithItsStrategyIsFound(String method, String what, String remedy) {
+        List<Finding> found = findings(method).stream()
+                .filter(finding -> finding.check() == Check.STRATEGY)
+                .distinct()
+                .toList();
+        assertThat(found).as("%s", findings(method)).singleElement().satisfies(finding -> {
+            assertThat(finding.what()).contains(what);
+            assertThat(finding.remedy()).contains(remedy);
+        });
+    }
+
+    @Test
+    void offsetsAreNoFault() {
+        assertClean("offsets");
+    }
+
     @Test
     void aReplyThatIsKeptIsNoFault() {
         assertThat(findings("keptReply")).isEmpty();

@@ -22,6 +22,7 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -43,6 +44,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 class SchemaIT {
+
+    private static final Set<String> OURS =
+            SchemaScript.ALL.stream().map(script -> "public." + script.table()).collect(Collectors.toSet());
 
     private TestDatabase database;
     private JdbcTemplate jdbc;
@@ -82,12 +86,9 @@ class SchemaIT {
             TestApplication.start(this.database, List.of()).close();
         }
         assertThat(tables())
-                .containsExactlyInAnyOrder(
-                        "public.idempotency_processed",
-                        "public.idempotency_inbox",
-                        "public.idempotency_inbox_starts",
-                        "public.idempotency_result",
-                        "public.idempotency_schema_history");
+                .contains("public.idempotency_schema_history")
+                .containsAll(OURS)
+                .hasSize(OURS.size() + 1);
     }
 
     @Test
@@ -96,7 +97,7 @@ class SchemaIT {
         this.jdbc.execute("drop table idempotency_inbox_starts");
         this.jdbc.execute("drop table idempotency_inbox cascade");
         this.jdbc.execute("drop function idempotency_text, idempotency_json");
-        this.jdbc.execute("delete from idempotency_schema_history where version in ('2', '3', '4')");
+        this.jdbc.execute("delete from idempotency_schema_history where version <> '1'");
         TestApplication.start(this.database, List.of()).close();
         assertThat(tables()).contains("public.idempotency_inbox", "public.idempotency_inbox_starts");
     }
@@ -336,12 +337,7 @@ class SchemaIT {
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }
-        assertThat(tables())
-                .containsExactlyInAnyOrder(
-                        "public.idempotency_processed",
-                        "public.idempotency_inbox",
-                        "public.idempotency_inbox_starts",
-                        "public.idempotency_result");
+        assertThat(tables()).containsExactlyInAnyOrderElementsOf(OURS);
     }
 
     @Test
