@@ -7,6 +7,8 @@ import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
+import dev.idempotency.kafka.BrokerTopicLookup;
+import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
@@ -82,6 +84,11 @@ public final class IdempotencyAutoConfiguration {
     }
 
     @Bean
+    TopicLookup idempotencyTopicLookup() {
+        return new BrokerTopicLookup();
+    }
+
+    @Bean
     ListenerDefinitionRegistry idempotencyListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory,
             ProcessedMessageStore store,
@@ -91,6 +98,7 @@ public final class IdempotencyAutoConfiguration {
             OutageRegistry outages,
             ObjectProvider<InboxRecorderFactory> inboxes,
             ObjectProvider<KeptResults> results,
+            TopicLookup topics,
             IdempotencyProperties properties) {
         ListenerDefaults defaults = new ListenerDefaults(
                 store,
@@ -102,7 +110,7 @@ public final class IdempotencyAutoConfiguration {
                 outages,
                 inboxes.getIfAvailable(),
                 results.getIfAvailable());
-        return new ListenerDefinitionRegistry(beanFactory, defaults);
+        return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
     }
 
     @Bean

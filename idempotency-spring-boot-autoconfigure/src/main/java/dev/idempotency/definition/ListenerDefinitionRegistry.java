@@ -1,7 +1,7 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.kafka.TopicIdLookup;
 import dev.idempotency.kafka.TopicIdTracker;
+import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -18,7 +18,6 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.format.annotation.DurationFormat;
@@ -29,21 +28,23 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * The protected listeners of an application, defined once per container. Before any container starts, the log says in
  * one block which they are.
  */
-public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle, DisposableBean {
+public final class ListenerDefinitionRegistry implements ConsumerRegistry, SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
     private final ListenerResolver resolver;
     private final ListenerDefaults defaults;
-    private final TopicIdLookup topicIds = new TopicIdLookup();
+    private final TopicLookup topics;
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private volatile boolean running;
 
-    public ListenerDefinitionRegistry(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
+    public ListenerDefinitionRegistry(
+            ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
+        this.topics = topics;
     }
 
     /** All that have been defined: one per method and container. */
@@ -73,7 +74,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (candidates.isEmpty()) {
             return null;
         }
-        TopicIdTracker topics = new TopicIdTracker(this.topicIds, container);
+        TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         topics.listenToRebalances();
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (ListenerCandidate candidate : candidates) {
@@ -142,10 +143,5 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     @Override
     public boolean isRunning() {
         return this.running;
-    }
-
-    @Override
-    public void destroy() {
-        this.topicIds.close();
     }
 }

@@ -31,7 +31,7 @@ public final class TopicIdTracker {
 
     private record Position(Uuid topicId, long offset) {}
 
-    private final TopicIdLookup ids;
+    private final TopicLookup lookup;
     private final AbstractMessageListenerContainer<?, ?> container;
 
     /** Answers since partitions of a topic were last assigned, by its name. */
@@ -45,8 +45,8 @@ public final class TopicIdTracker {
     /** The same of records that others are copies of. */
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
 
-    public TopicIdTracker(TopicIdLookup ids, AbstractMessageListenerContainer<?, ?> container) {
-        this.ids = ids;
+    public TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container) {
+        this.lookup = lookup;
         this.container = container;
     }
 
@@ -128,7 +128,7 @@ public final class TopicIdTracker {
         }
         RecordCoordinates position = new RecordCoordinates(partition.topic(), partition.partition(), enough);
         try {
-            long end = this.ids.askForEnd(BrokerConnection.of(this.container), partition);
+            long end = this.lookup.endOffset(BrokerConnection.of(this.container), partition);
             this.ends.put(partition, end);
             return end;
         } catch (ExecutionException ex) {
@@ -182,7 +182,7 @@ public final class TopicIdTracker {
 
     private Uuid ask(RecordCoordinates record, String use) throws ExecutionException {
         try {
-            return this.ids.ask(BrokerConnection.of(this.container), record.topic());
+            return this.lookup.topicId(BrokerConnection.of(this.container), record.topic());
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw unknown(record, use, ex);

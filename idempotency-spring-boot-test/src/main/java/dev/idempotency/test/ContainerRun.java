@@ -1,6 +1,5 @@
 package dev.idempotency.test;
 
-import dev.idempotency.TopicCoordinates;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
@@ -9,7 +8,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
@@ -40,7 +38,6 @@ final class ContainerRun implements AutoCloseable {
             AbstractMessageListenerContainer<?, ?> original,
             TestedConsumer consumer,
             List<LoggedRecord> records,
-            RecordLog log,
             boolean losesCommits,
             CountDownLatch together) {
         this.consumer = consumer;
@@ -50,20 +47,10 @@ final class ContainerRun implements AutoCloseable {
         Object max = ContainerFacts.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
         this.kafkaConsumer = new LogConsumer(
                 records,
-                record -> read(record, log),
+                this.reader::read,
                 (max != null) ? Integer.parseInt(max.toString()) : ConsumerConfig.DEFAULT_MAX_POLL_RECORDS,
                 this);
         this.container = containerLike(original, this.kafkaConsumer);
-    }
-
-    private ConsumerRecord<Object, Object> read(LoggedRecord record, RecordLog log) {
-        ConsumerRecord<Object, Object> read = this.reader.read(record);
-        if (this.consumer.tellsCoordinates()) {
-            // There is no broker to ask for the topic's id.
-            TopicCoordinates.of(log.topicId(record.topic()), record.coordinates())
-                    .tellBy(read);
-        }
-        return read;
     }
 
     /** With all that the application, and the library, have set there. */

@@ -46,7 +46,7 @@ final class ContainerRunner {
         List<ContainerRun> runs = new ArrayList<>();
         try {
             for (int i = 0; i < containers; i++) {
-                runs.add(new ContainerRun(original, consumer, records, this.log, losesCommits, together));
+                runs.add(new ContainerRun(original, consumer, records, losesCommits, together));
             }
             long deadline = System.nanoTime() + this.timeout.toNanos();
             runs.forEach(ContainerRun::start);

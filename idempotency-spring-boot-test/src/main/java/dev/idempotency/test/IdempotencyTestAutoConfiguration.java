@@ -3,6 +3,7 @@ package dev.idempotency.test;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.TopicLookup;
 import java.util.Map;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.springframework.beans.factory.ObjectProvider;
@@ -82,11 +83,17 @@ public final class IdempotencyTestAutoConfiguration {
         }
     }
 
-    /** Has what is sent captured, and no topics created where there is no broker to do it: it would be waited for. */
+    /**
+     * Has what is sent captured, topics looked up where there is no broker to be asked, and none created where there is no
+     * broker to do it: it would be waited for.
+     */
     private record ClientPostProcessor(ObjectProvider<BrokerPresence> brokers) implements BeanPostProcessor {
 
         @Override
         public Object postProcessAfterInitialization(Object bean, String beanName) {
+            if (bean instanceof TopicLookup lookup) {
+                return new LogTopicLookup(lookup);
+            }
             if (bean instanceof ProducerFactory<?, ?> factory) {
                 ProducerCapture.install(factory, this.brokers.getObject());
             } else if (bean instanceof KafkaAdmin admin && !isBrokerOf(admin)) {

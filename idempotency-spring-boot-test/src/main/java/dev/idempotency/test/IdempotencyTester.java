@@ -53,16 +53,13 @@ public final class IdempotencyTester {
                 .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
                 .distinct()
                 .toList();
-        boolean tellCoordinates = listeners.stream()
-                .map(ProtectedListener::keyExpression)
-                .anyMatch(expression -> expression != null && expression.contains("#coordinates"));
         if (!containers.isEmpty()) {
-            return new TestedConsumer(name, true, tellCoordinates, containers, this.outcomes.of(name), this.runner);
+            return new TestedConsumer(name, true, containers, this.outcomes.of(name), this.runner);
         }
         KafkaListenerEndpointRegistry registry = this.endpoints.getIfAvailable();
         if (registry != null
                 && registry.getListenerContainer(name) instanceof AbstractMessageListenerContainer<?, ?> container) {
-            return new TestedConsumer(name, false, false, List.of(container), this.outcomes.of(name), this.runner);
+            return new TestedConsumer(name, false, List.of(container), this.outcomes.of(name), this.runner);
         }
         throw new IllegalArgumentException(
                 "There is no consumer '%s'. The consumers are %s; the ids of listeners are %s."

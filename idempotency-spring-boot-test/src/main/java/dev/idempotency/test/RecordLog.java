@@ -9,7 +9,6 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Serializer;
@@ -25,15 +24,9 @@ final class RecordLog {
 
     private final ObjectProvider<ProducerFactory<?, ?>> producers;
     private final Map<TopicPartition, Long> nextOffsets = new ConcurrentHashMap<>();
-    private final Map<String, Uuid> topicIds = new ConcurrentHashMap<>();
 
     RecordLog(ObjectProvider<ProducerFactory<?, ?>> producers) {
         this.producers = producers;
-    }
-
-    /** The id that the topic of this name has for as long as the tester is there. */
-    Uuid topicId(String topic) {
-        return this.topicIds.computeIfAbsent(topic, name -> Uuid.randomUuid());
     }
 
     LoggedRecord append(ProducerRecord<?, ?> record) {

@@ -20,7 +20,6 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     private final String name;
     private final boolean isProtected;
-    private final boolean tellCoordinates;
     private final List<AbstractMessageListenerContainer<?, ?>> containers;
     private final ConsumerOutcomes outcomes;
     private final ContainerRunner runner;
@@ -28,13 +27,11 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
     TestedConsumer(
             String name,
             boolean isProtected,
-            boolean tellCoordinates,
             List<AbstractMessageListenerContainer<?, ?>> containers,
             ConsumerOutcomes outcomes,
             ContainerRunner runner) {
         this.name = name;
         this.isProtected = isProtected;
-        this.tellCoordinates = tellCoordinates;
         this.containers = containers;
         this.outcomes = outcomes;
         this.runner = runner;
@@ -123,10 +120,6 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     boolean isProtected() {
         return this.isProtected;
-    }
-
-    boolean tellsCoordinates() {
-        return this.tellCoordinates;
     }
 
     ConsumerOutcomes outcomes() {

@@ -15,6 +15,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -233,13 +235,15 @@ class IdempotencyTesterIT {
         assertThatExceptionOfType(AssertionError.class).isThrownBy(delivery::crashingBeforeTheOffsetIsCommitted);
     }
 
-    @Test
-    void aListenerKeyedByCoordinatesSeesARewindAndNoRepublication() {
-        TestDelivery delivery = this.tester.consumer("coordinates").deliver(odd(this.id));
+    @ParameterizedTest
+    @ValueSource(strings = {"coordinates", "offsets"})
+    void aListenerThatKnowsRecordsByTheirPlaceSeesARewindAndNoRepublication(String consumer) {
+        TestDelivery delivery = this.tester.consumer(consumer).deliver(odd(this.id));
 
         assertThat(delivery.twice()).dropped(1);
+        assertThat(delivery.concurrently(3)).dropped(4);
         assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(this.tester.consumer("coordinates").deliver(odd(this.id))::republished)
+                .isThrownBy(this.tester.consumer(consumer).deliver(odd(this.id))::republished)
                 .withMessageContaining("is not idempotent");
     }
 

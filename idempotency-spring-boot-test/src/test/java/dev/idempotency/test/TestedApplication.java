@@ -1,6 +1,7 @@
 package dev.idempotency.test;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -164,6 +165,12 @@ class TestedApplication {
         @IdempotentListener(consumer = "coordinates", key = "#coordinates")
         void coordinates(ConsumerRecord<String, String> record) {
             this.effects.add("coordinates", record.value());
+        }
+
+        @KafkaListener(topics = TOPIC + "-odd", groupId = "offsets")
+        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        void offsets(ConsumerRecord<String, String> record) {
+            this.effects.add("offsets", record.value());
         }
 
         @KafkaListener(id = "unprotected", topics = TOPIC)

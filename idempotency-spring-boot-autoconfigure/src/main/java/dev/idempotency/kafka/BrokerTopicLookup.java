@@ -13,21 +13,16 @@ import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 
-/** Asks brokers for the ids of topics, connected as the listeners' consumers are: one client per cluster, and none before it is needed. */
-public final class TopicIdLookup implements AutoCloseable {
+/** Asks the brokers, connected as the listeners' consumers are: one client per cluster, and none before it is needed. */
+public final class BrokerTopicLookup implements TopicLookup, AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 5_000;
 
     private final Map<BrokerConnection, Admin> admins = new HashMap<>();
     private boolean closed;
 
-    /**
-     * Asks for the id that the topic of this name has now.
-     *
-     * @throws ExecutionException if there is none, or the broker does not tell
-     * @throws TimeoutException if the broker does not answer
-     */
-    Uuid ask(BrokerConnection connection, String topic)
+    @Override
+    public Uuid topicId(BrokerConnection connection, String topic)
             throws ExecutionException, TimeoutException, InterruptedException {
         return admin(connection)
                 .describeTopics(List.of(topic))
@@ -37,13 +32,8 @@ public final class TopicIdLookup implements AutoCloseable {
                 .topicId();
     }
 
-    /**
-     * Asks for the offset after the last record of a partition.
-     *
-     * @throws ExecutionException if there is no such partition, or the broker does not tell
-     * @throws TimeoutException if the broker does not answer
-     */
-    long askForEnd(BrokerConnection connection, TopicPartition partition)
+    @Override
+    public long endOffset(BrokerConnection connection, TopicPartition partition)
             throws ExecutionException, TimeoutException, InterruptedException {
         return admin(connection)
                 .listOffsets(Map.of(partition, OffsetSpec.latest()))
