@@ -153,24 +153,34 @@ final class OffsetStrategy implements AdmissionStrategy {
                             .formatted(this.consumer, claim),
                     null);
         }
-        RecordCoordinates first = new RecordCoordinates(claim.topic(), claim.partition(), claim.from());
+        afterCommit(() -> {
+            RecordCoordinates first = new RecordCoordinates(claim.topic(), claim.partition(), claim.from());
+            logger.warn(
+                    "Consumer '{}' had processed {}-{} up to offset {}, but {}: the position was reset, and what comes from"
+                            + " {} on is processed",
+                    this.consumer,
+                    claim.topic(),
+                    claim.partition(),
+                    position.nextOffset() - 1,
+                    why,
+                    first);
+            this.observer.positionReset(first);
+        });
+        return claim.from();
+    }
+
+    private static void afterCommit(Runnable news) {
+        if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+            news.run();
+            return;
+        }
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
             @Override
             public void afterCommit() {
-                logger.warn(
-                        "Consumer '{}' had processed {}-{} up to offset {}, but {}: the position was reset, and what comes"
-                                + " from {} on is processed",
-                        OffsetStrategy.this.consumer,
-                        claim.topic(),
-                        claim.partition(),
-                        position.nextOffset() - 1,
-                        why,
-                        first);
-                OffsetStrategy.this.observer.positionReset(first);
+                news.run();
             }
         });
-        return claim.from();
     }
 
     /** Looks at the position of the last message's partition, which stands right behind it. */

@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
@@ -87,12 +88,14 @@ class RoundTripsIT {
     void aRecordListenerWaitsOnceMoreThanARawOne() {
         assertThat(roundTripsOf("raw")).hasSize(MESSAGES).containsOnly(RAW);
         assertThat(roundTripsOf("record")).hasSize(MESSAGES).containsOnly(RAW + 1);
+        assertThat(roundTripsOf("offset")).hasSize(MESSAGES).containsOnly(RAW + 1);
     }
 
     @Test
     void aBatchListenerWaitsOnceMoreThanARawOneWhateverTheSizeOfTheBatch() {
         assertThat(roundTripsOf("raw-batch")).isNotEmpty().containsOnly(RAW);
         assertThat(roundTripsOf("batch")).isNotEmpty().containsOnly(RAW + 1);
+        assertThat(roundTripsOf("offset-batch")).isNotEmpty().containsOnly(RAW + 1);
         assertThat(app.bean(Effects.class).all()).contains("batch of " + MESSAGES, "raw-batch of " + MESSAGES);
     }
 
@@ -167,6 +170,18 @@ class RoundTripsIT {
         @IdempotentListener(inbox = true)
         void keptBatch(List<String> payloads) {
             this.effects.happen("kept-batch of " + payloads.size());
+        }
+
+        @KafkaListener(id = "offset", topics = "${topic}")
+        @IdempotentListener(strategy = Strategy.OFFSET)
+        void offset(String payload) {
+            this.effects.happen("offset " + payload);
+        }
+
+        @KafkaListener(id = "offset-batch", topics = "${topic}", batch = "true")
+        @IdempotentListener(strategy = Strategy.OFFSET)
+        void offsetBatch(List<String> payloads) {
+            this.effects.happen("offset-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "raw-batch", topics = "${topic}", batch = "true")
