@@ -39,7 +39,13 @@ final class ListenerResolver {
      * @param listener for those who look at it
      * @param definition for those who call it; {@code null} if its faults do not allow that
      */
-    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {}
+    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {
+
+        /** The listener with more faults, which do not allow it to be called. */
+        Resolved refuse(List<ListenerFault> more) {
+            return more.isEmpty() ? this : new Resolved(this.listener.withFaults(more), null);
+        }
+    }
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
@@ -77,11 +83,8 @@ final class ListenerResolver {
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
-        boolean perPoll = candidate.wantsTransactionPerPoll();
-        KeySource keys = attempt(
-                faults,
-                KeySource.of(this.defaults.keyResolver()),
-                () -> keySource(expression, method, perPoll, topics));
+        KeySource keys =
+                attempt(faults, KeySource.of(this.defaults.keyResolver()), () -> keySource(expression, method, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -89,9 +92,6 @@ final class ListenerResolver {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
-        if (perPoll) {
-            faults.addAll(TransactionPerPollValidator.validate(candidate, attribute));
-        }
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -157,22 +157,17 @@ final class ListenerResolver {
         }
     }
 
-    private KeySource keySource(String expression, ListenerMethod method, boolean fromRecord, TopicIdTracker topics) {
+    private KeySource keySource(String expression, ListenerMethod method, TopicIdTracker topics) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }
         try {
-            return fromRecord
-                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics::of)
-                    : new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
+            return new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
-                    fromRecord
-                            ? "Take the key from the record, as in #record.value().id: with transactionPerPoll = true"
-                                    + " records are claimed before they are converted to the method's arguments."
-                            : "Mend the expression in @IdempotentListener(key = …).");
+                    "Mend the expression in @IdempotentListener(key = …).");
         }
     }
 

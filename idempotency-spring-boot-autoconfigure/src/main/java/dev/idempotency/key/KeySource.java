@@ -10,6 +10,11 @@ public interface KeySource {
     @Nullable
     String keyOf(MessageView message);
 
+    /** Whether it looks at nothing but the record, so that keys are known before records are converted to arguments. */
+    default boolean isOfRecord() {
+        return true;
+    }
+
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {
         return new KeySource() {
