@@ -39,7 +39,8 @@ record OneByOnePoll<K, V>(
      * @throws RuntimeException if one fails; it is named, as those before it are done
      */
     void process() throws Throwable {
-        if (this.records.size() == 1 || !processTogether()) {
+        boolean alone = this.records.size() == 1 || DeliveryContext.isSeparationRequested();
+        if (alone || !processTogether()) {
             SeparatedBatch.processEach(this.records, this::processAlone);
         }
     }

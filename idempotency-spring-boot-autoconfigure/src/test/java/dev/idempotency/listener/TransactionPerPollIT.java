@@ -169,7 +169,7 @@ class TransactionPerPollIT extends OneBatchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {Handlers.class, HandlersWithKeysOfTheirOwn.class})
+    @ValueSource(classes = {Handlers.class, HandlersWithNamesOfTheirOwn.class})
     void theHandlersOfAClassShareTheTransactionOfAPoll(Class<?> listener) {
         List<String> numbers = List.of(
                 "spring.kafka.consumer.value-deserializer=" + NumberOrText.class.getName(),
@@ -186,6 +186,11 @@ class TransactionPerPollIT extends OneBatchTest {
             assertThat(app.bean(Effects.class).all())
                     .containsExactly("number 1", "number 2", "number 3", "text a", "text b");
             assertThat(deadLetters()).containsExactly("fails");
+            assertThat(app.jdbc().queryForList("select distinct consumer_id from idempotency_processed", String.class))
+                    .containsExactlyInAnyOrderElementsOf(
+                            (listener == Handlers.class)
+                                    ? List.of(this.group + "/Handlers")
+                                    : List.of("numbers", "texts"));
         }
     }
 
@@ -449,16 +454,16 @@ class TransactionPerPollIT extends OneBatchTest {
 
     @Import(Effects.class)
     @KafkaListener(topics = "${topic}", groupId = "${group}")
-    static class HandlersWithKeysOfTheirOwn {
+    static class HandlersWithNamesOfTheirOwn {
 
         private final Effects effects;
 
-        HandlersWithKeysOfTheirOwn(Effects effects) {
+        HandlersWithNamesOfTheirOwn(Effects effects) {
             this.effects = effects;
         }
 
         @KafkaHandler
-        @IdempotentListener(consumer = "texts", key = "#text", transactionPerPoll = true)
+        @IdempotentListener(consumer = "texts", transactionPerPoll = true)
         void onText(String text) {
             this.effects.happen("text " + text);
             if (text.equals("fails")) {
