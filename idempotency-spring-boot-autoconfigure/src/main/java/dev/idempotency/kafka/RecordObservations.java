@@ -5,7 +5,9 @@ import io.micrometer.observation.ObservationRegistry;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -31,8 +33,8 @@ public final class RecordObservations {
     private final Supplier<ObservationRegistry> registry;
     private final Supplier<Optional<String>> clusterId;
 
-    /** By thread, as each child container has one; and asking for it may have to wait for a container that is stopped. */
-    private final ThreadLocal<@Nullable String> listenerId = new ThreadLocal<>();
+    /** Of child containers, by the id of their client: asking for one may have to wait for a container that is stopped. */
+    private final Map<String, String> listenerIds = new ConcurrentHashMap<>();
 
     /** Looks for registry and admin client when there are records: they may not have been made yet. */
     public RecordObservations(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
@@ -88,33 +90,26 @@ public final class RecordObservations {
         return KafkaListenerObservation.LISTENER_OBSERVATION.observation(
                 this.properties.getObservationConvention(),
                 DefaultKafkaListenerObservationConvention.INSTANCE,
-                () -> new KafkaRecordReceiverContext(
-                        record,
-                        listenerId(record),
-                        clientId(consumer),
-                        this.container.getGroupId(),
-                        () -> this.clusterId.get().orElse(null)),
+                () -> context(record, clientId(consumer)),
                 this.registry.get());
     }
 
-    private String listenerId(ConsumerRecord<?, ?> record) {
-        String known = this.listenerId.get();
-        if (known == null) {
-            known = this.container
-                    .getContainerFor(record.topic(), record.partition())
-                    .getListenerId();
-            this.listenerId.set(known);
-        }
-        return known;
+    private KafkaRecordReceiverContext context(ConsumerRecord<?, ?> record, String clientId) {
+        String listenerId = this.listenerIds.computeIfAbsent(clientId, client -> this.container
+                .getContainerFor(record.topic(), record.partition())
+                .getListenerId());
+        return new KafkaRecordReceiverContext(
+                record, listenerId, clientId, this.container.getGroupId(), () -> this.clusterId
+                        .get()
+                        .orElse(null));
     }
 
-    private static @Nullable String clientId(@Nullable Consumer<?, ?> consumer) {
-        return (consumer == null)
-                ? null
-                : consumer.metrics().keySet().stream()
-                        .findFirst()
-                        .map(metric -> metric.tags().get("client-id"))
-                        .orElse(null);
+    private static String clientId(@Nullable Consumer<?, ?> consumer) {
+        return Stream.ofNullable(consumer)
+                .flatMap(known -> known.metrics().keySet().stream())
+                .findFirst()
+                .map(metric -> metric.tags().get("client-id"))
+                .orElse("unknown.client.id");
     }
 
     /** Tells of no current observation; the no-op registry of Micrometer does. */
