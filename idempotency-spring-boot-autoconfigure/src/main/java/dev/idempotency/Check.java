@@ -55,9 +55,6 @@ public enum Check {
             Level.INFORM, "Records of aborted transactions are delivered, and applied, as if they had been sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
-    POLL_OBSERVATION(
-            Level.WARN,
-            "For the records of a batch Spring Kafka has no observation around the listener: its trace ends."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
             "It is called when the transaction has been rolled back: if it returns instead of throwing, the offset is"

@@ -70,11 +70,11 @@ public @interface IdempotentListener {
     boolean inbox() default false;
 
     /**
-     * Whether a listener that takes one record at a time shares one transaction, and one claim statement, among all
-     * records of a poll. That is several times faster than a transaction per record. If a record fails, all are rolled
-     * back; those before it are processed again by themselves, and it alone is retried or recovered: so what the
-     * listener does outside its database may be repeated for messages that did not fail. A batch listener always has one
-     * transaction for its batch.
+     * Whether a listener that takes one record at a time shares one transaction among all records of a poll; if it cannot,
+     * the application does not start. That is several times faster than a transaction per record. If a record fails, all
+     * are rolled back; those before it are processed again by themselves, and it alone is retried or recovered: so what
+     * the listener does outside its database may be repeated for messages that did not fail. A batch listener always has
+     * one transaction for its batch. Default: {@code idempotency.transaction-per-poll}, where it can.
      */
     boolean transactionPerPoll() default false;
 

@@ -14,6 +14,7 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
+import dev.idempotency.listener.PollContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -21,6 +22,7 @@ import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -79,8 +81,10 @@ public final class IdempotencyAutoConfiguration {
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
-            ErrorHandlerInstaller errorHandlers) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers);
+            ErrorHandlerInstaller errorHandlers,
+            BeanFactory beanFactory) {
+        return new ListenerContainerConfigurer(
+                definitions, retryTopics, inspection, errorHandlers, new PollContainerConfigurer(beanFactory));
     }
 
     @Bean
@@ -109,7 +113,8 @@ public final class IdempotencyAutoConfiguration {
                 observers.orderedStream().toList(),
                 outages,
                 inboxes.getIfAvailable(),
-                results.getIfAvailable());
+                results.getIfAvailable(),
+                properties.transactionPerPoll());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
     }
 

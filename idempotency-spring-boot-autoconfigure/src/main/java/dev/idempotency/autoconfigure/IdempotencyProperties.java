@@ -14,6 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
+ * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
@@ -23,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record IdempotencyProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("7d") Duration retention,
+        @DefaultValue("false") boolean transactionPerPoll,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
         @DefaultValue Schema schema,

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
@@ -50,14 +49,6 @@ final class BatchCheck implements ListenerCheck {
             } else {
                 checkSignature(listener, report);
             }
-        } else if (adapter instanceof RecordMessagingMessageListenerAdapter
-                && ContainerFacts.deliversBatches(listener.container())
-                && listener.container().getContainerProperties().isObservationEnabled()) {
-            report.add(
-                    Check.POLL_OBSERVATION,
-                    "It has transactionPerPoll = true, and its container has observations enabled.",
-                    "Begin an observation in the listener, or remove transactionPerPoll = true; if nobody looks at its"
-                            + " trace, relax this check.");
         }
     }
 

@@ -6,8 +6,6 @@ import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
@@ -24,7 +22,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
     @Override
     public void check(ProtectedListener listener, Report report) {
         CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
-        if (handler != null && ContainerFacts.deliversBatches(listener.container()) && ignoresBatches(handler)) {
+        if (ContainerFacts.deliversBatches(listener.container()) && ContainerFacts.ignoresBatches(handler)) {
             report.add(
                     Check.BATCH_ERROR_HANDLER,
                     "Its container delivers batches, and its error handler does not implement handleBatch.",
@@ -44,14 +42,6 @@ final class ErrorHandlingCheck implements ListenerCheck {
                     "Remove @KafkaListener(errorHandler = …) and let the container's DefaultErrorHandler retry and"
                             + " recover; if it always throws, relax this check.");
         }
-    }
-
-    /** Whether it logs that a batch has failed, and does nothing else about it. */
-    private static boolean ignoresBatches(CommonErrorHandler handler) {
-        return Stream.of("handleBatch", "handleBatchAndReturnRemaining")
-                .allMatch(name -> Arrays.stream(handler.getClass().getMethods())
-                        .filter(method -> method.getName().equals(name))
-                        .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
     }
 
     /** Whether it logs a message that failed too often, and goes on with the next one. */

@@ -4,7 +4,6 @@ import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 
 /** Makes of a delivered message a candidate, with what a listener's strategy recognises it by. */
-@FunctionalInterface
 public interface CandidateFactory {
 
     /**
@@ -14,4 +13,7 @@ public interface CandidateFactory {
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */
     Candidate create(int position, MessageView message);
+
+    /** Whether it looks at nothing but the record, so that a message is identified before its record is converted. */
+    boolean isOfRecord();
 }

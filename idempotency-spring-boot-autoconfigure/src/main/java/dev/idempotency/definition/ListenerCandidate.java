@@ -1,7 +1,6 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -72,9 +71,9 @@ record ListenerCandidate(
         return !(this.element instanceof Method);
     }
 
-    /** Whether it asks for one transaction per poll; a batch is one anyway. */
-    boolean wantsTransactionPerPoll() {
-        return this.annotation.transactionPerPoll() && !ContainerFacts.deliversBatches(this.container);
+    /** How many methods its container calls, protected or not. */
+    int methodCount() {
+        return methodsOf(this.element, targetClass()).size();
     }
 
     boolean hasFrozenProxy() {

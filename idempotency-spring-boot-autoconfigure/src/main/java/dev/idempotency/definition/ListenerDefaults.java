@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param outages who is told of commits, as an outage ends with one
  * @param inboxes who keeps messages; {@code null} if nobody can
  * @param results who keeps replies; {@code null} if nobody can
+ * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
@@ -34,7 +35,8 @@ public record ListenerDefaults(
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
-        @Nullable KeptResults results) {
+        @Nullable KeptResults results,
+        boolean transactionPerPoll) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

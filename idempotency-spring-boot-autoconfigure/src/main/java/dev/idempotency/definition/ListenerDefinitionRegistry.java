@@ -37,6 +37,8 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final TopicLookup topics;
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
+    private final PollSharingResolver polls;
+    private final PollSharingExceptions exceptions = new PollSharingExceptions();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private volatile boolean running;
 
@@ -45,6 +47,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
+        this.polls = new PollSharingResolver(defaults.transactionPerPoll());
     }
 
     /** All that have been defined: one per method and container. */
@@ -76,19 +79,27 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         }
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         topics.listenToRebalances();
+        List<ListenerResolver.Resolved> resolved = candidates.stream()
+                .map(candidate -> this.resolver.resolve(
+                        candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
+                .toList();
+        PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
-        for (ListenerCandidate candidate : candidates) {
-            boolean targetSeen = installation.test(bean, candidate.method());
-            ListenerResolver.Resolved resolved = this.resolver.resolve(candidate, topics, targetSeen, this::observerOf);
+        for (int i = 0; i < candidates.size(); i++) {
+            ListenerCandidate candidate = candidates.get(i);
+            ListenerResolver.Resolved known = resolved.get(i).refuse(polls.faults());
             if (candidate.isCalled()) {
-                this.listeners.add(resolved.listener());
+                this.listeners.add(known.listener());
+                this.exceptions.add(known.listener().consumer(), polls);
             }
-            if (resolved.definition() != null) {
-                definitions.put(candidate.method(), resolved.definition());
+            if (known.definition() != null) {
+                definitions.put(candidate.method(), known.definition());
             }
         }
-        boolean perPoll = candidates.stream().anyMatch(ListenerCandidate::wantsTransactionPerPoll);
-        return new ProtectedMethods(definitions, perPoll);
+        if (this.running) {
+            this.exceptions.log();
+        }
+        return new ProtectedMethods(definitions, polls.sharing());
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */
@@ -133,6 +144,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     public void start() {
         this.running = true;
         log(consumers());
+        this.exceptions.log();
     }
 
     @Override

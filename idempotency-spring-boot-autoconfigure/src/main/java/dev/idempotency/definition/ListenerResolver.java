@@ -2,7 +2,6 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxRecorder;
@@ -16,7 +15,6 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.Candidate;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -42,7 +40,13 @@ final class ListenerResolver {
      * @param listener for those who look at it
      * @param definition for those who call it; {@code null} if its faults do not allow that
      */
-    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {}
+    record Resolved(ProtectedListener listener, @Nullable ListenerDefinition definition) {
+
+        /** The listener with more faults, which do not allow it to be called. */
+        Resolved refuse(List<ListenerFault> more) {
+            return more.isEmpty() ? this : new Resolved(this.listener.withFaults(more), null);
+        }
+    }
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
@@ -85,13 +89,10 @@ final class ListenerResolver {
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
-        boolean perPoll = candidate.wantsTransactionPerPoll();
         KeySource keys = attempt(
                 faults,
                 KeySource.of(this.defaults.keyResolver()),
-                () -> (strategy == Strategy.OFFSET)
-                        ? KeySource.OFFSET
-                        : keySource(expression, method, perPoll, topics));
+                () -> (strategy == Strategy.OFFSET) ? KeySource.OFFSET : keySource(expression, method, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -99,9 +100,6 @@ final class ListenerResolver {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
-        if (perPoll) {
-            faults.addAll(TransactionPerPollValidator.validate(candidate, attribute));
-        }
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -136,7 +134,9 @@ final class ListenerResolver {
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey())),
+                new MessageCandidates(
+                        new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                        strategy == Strategy.OFFSET),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
@@ -144,14 +144,6 @@ final class ListenerResolver {
                 inbox,
                 observer);
         return new Resolved(listener, definition);
-    }
-
-    /** A copy of a record is another record where only records are recognised. */
-    private static CandidateFactory candidates(Strategy strategy, MessageIdResolver ids) {
-        return (strategy == Strategy.OFFSET)
-                ? (position, message) -> new Candidate(
-                        position, message.record(), ids.resolve(message), RecordCoordinates.of(message.record()))
-                : (position, message) -> new Candidate(position, message.record(), ids.resolve(message));
     }
 
     /** What is resolved, or the substitute if there is a fault. */
@@ -176,22 +168,17 @@ final class ListenerResolver {
         }
     }
 
-    private KeySource keySource(String expression, ListenerMethod method, boolean fromRecord, TopicIdTracker topics) {
+    private KeySource keySource(String expression, ListenerMethod method, TopicIdTracker topics) {
         if (!StringUtils.hasText(expression)) {
             return KeySource.of(this.defaults.keyResolver());
         }
         try {
-            return fromRecord
-                    ? ExpressionKeySource.ofRecord(expression, this.beanFactory, topics::of)
-                    : new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
+            return new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
-                    fromRecord
-                            ? "Take the key from the record, as in #record.value().id: with transactionPerPoll = true"
-                                    + " records are claimed before they are converted to the method's arguments."
-                            : "Mend the expression in @IdempotentListener(key = …).");
+                    "Mend the expression in @IdempotentListener(key = …).");
         }
     }
 

@@ -38,6 +38,18 @@ public record ProtectedListener(
         faults = List.copyOf(faults);
     }
 
+    ProtectedListener withFaults(List<ListenerFault> more) {
+        return new ProtectedListener(
+                this.consumer,
+                this.bean,
+                this.method,
+                this.container,
+                this.transactionManager,
+                this.transactionAttribute,
+                this.keyExpression,
+                Stream.concat(this.faults.stream(), more.stream()).toList());
+    }
+
     /** The class of the bean within its proxies. */
     public Class<?> targetClass() {
         return AopUtils.getTargetClass(this.bean);

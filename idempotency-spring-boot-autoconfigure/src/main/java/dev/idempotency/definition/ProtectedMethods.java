@@ -13,17 +13,17 @@ import org.springframework.aop.support.AopUtils;
 public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
-    private final boolean transactionPerPoll;
+    private final PollSharing sharing;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
     /**
      * Keeps the definitions of methods.
      *
-     * @param transactionPerPoll whether they are called record by record in one transaction for all records of a poll
+     * @param sharing whether they are called record by record in one transaction for all records of a poll, and how
      */
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, PollSharing sharing) {
         this.definitions = Map.copyOf(definitions);
-        this.transactionPerPoll = transactionPerPoll;
+        this.sharing = sharing;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -44,10 +44,14 @@ public final class ProtectedMethods {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
-    /** The definition of the one listener whose polls are one transaction each, or {@code null}. */
-    @Nullable
-    public ListenerDefinition perPoll() {
-        return (this.definitions.size() == 1 && this.transactionPerPoll) ? first() : null;
+    /** How the records of a poll share one transaction. */
+    public PollSharing sharing() {
+        return this.sharing;
+    }
+
+    /** The definition that stands for all where they do not differ in what is asked for: of several, the first by name. */
+    public ListenerDefinition representative() {
+        return first();
     }
 
     /** The definition of the method that a proxy was called with, which may be that of an interface. */

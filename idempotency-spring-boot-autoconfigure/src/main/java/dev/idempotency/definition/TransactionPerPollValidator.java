@@ -1,68 +1,100 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.Check;
+import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.AnnotatedElement;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
-import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * What keeps a record listener from having one transaction per poll: its container becomes a batch container.
+ * What keeps record listeners from having one transaction per poll: their container becomes a batch container.
  *
  * <p>It looks at the container as the application has made it. Later there are interceptors of ours, and a definition that
  * would not keep what it promises.
  */
 final class TransactionPerPollValidator {
 
-    private static final List<AckMode> OF_SINGLE_RECORDS =
-            List.of(AckMode.RECORD, AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
+    private static final List<AckMode> BY_THE_LISTENER = List.of(AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
 
-    private final List<ListenerFault> faults = new ArrayList<>();
+    private final boolean demanded;
+    private final Set<ListenerFault> obstacles = new LinkedHashSet<>();
 
-    private TransactionPerPollValidator() {}
-
-    static List<ListenerFault> validate(ListenerCandidate listener, TransactionAttribute attribute) {
-        TransactionPerPollValidator validator = new TransactionPerPollValidator();
-        AbstractMessageListenerContainer<?, ?> container = listener.container();
-        validator.refuseMethod(listener, attribute);
-        validator.refuseContainer(container, container.getContainerProperties());
-        validator.refuseIf(
-                container.getMainListenerId() != null
-                        || hasRetryTopics(listener.method())
-                        || hasRetryTopics(listener.targetClass()),
-                "It has retry topics, which Spring Kafka does not have for batches.",
-                "Remove @RetryableTopic");
-        return validator.faults;
+    /** {@code demanded} says whether a listener asks for it itself; or else it is the application's default. */
+    TransactionPerPollValidator(boolean demanded) {
+        this.demanded = demanded;
     }
 
-    private void refuseMethod(ListenerCandidate listener, TransactionAttribute attribute) {
+    List<ListenerFault> obstacles() {
+        return List.copyOf(this.obstacles);
+    }
+
+    void refuseMethod(ListenerCandidate listener, ProtectedListener known) {
         Class<?> result = listener.method().getReturnType();
-        refuseIf(
-                listener.isHandler(),
-                "It is one of several @KafkaHandler methods, and which of them a record is for is not known when records"
-                        + " are claimed.",
-                "Put @KafkaListener on a method");
         refuseIf(
                 result != void.class,
                 "It returns a %s, which would be sent as a reply before the transaction is committed."
                         .formatted(result.getSimpleName()),
                 "Return void");
         refuseIf(
-                ListenerTransaction.hasExceptionsThatCommit(attribute),
+                ListenerTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
                 "By its noRollbackFor a record that fails would commit those after it, which have not run.",
                 "Remove noRollbackFor");
+        refuseIf(
+                listener.container().getMainListenerId() != null
+                        || hasRetryTopics(listener.method())
+                        || hasRetryTopics(listener.targetClass()),
+                "It has retry topics, which Spring Kafka does not have for batches.",
+                "Remove @RetryableTopic");
     }
 
-    private void refuseContainer(AbstractMessageListenerContainer<?, ?> container, ContainerProperties properties) {
+    /** Which of a class's handlers a record is for is found out when it is handed over: they share its transaction. */
+    void refuseHandlers(List<ListenerCandidate> listeners, List<ProtectedListener> known) {
+        ListenerCandidate first = listeners.get(0);
+        ProtectedListener one = known.get(0);
         refuseIf(
-                OF_SINGLE_RECORDS.contains(properties.getAckMode()),
-                "By its acknowledgment mode %s a record is acknowledged before the others are committed with it."
-                        .formatted(properties.getAckMode()),
+                listeners.size() < first.methodCount(),
+                "Not all @KafkaHandler methods of its class are protected, and those that are not would run in the"
+                        + " transaction of those that are.",
+                "Put @IdempotentListener on the class");
+        refuseIf(
+                this.demanded
+                        && listeners.stream()
+                                .anyMatch(other -> !other.annotation().transactionPerPoll()),
+                "Other @KafkaHandler methods of its class do not ask for it, and a poll has records for all of them.",
+                "Put @IdempotentListener(transactionPerPoll = true) on the class");
+        refuseIf(
+                known.stream()
+                        .anyMatch(other -> other.transactionManager() != one.transactionManager()
+                                || !other.transactionAttribute().equals(one.transactionAttribute())),
+                "The @KafkaHandler methods of its class have different transaction managers or attributes, and a poll"
+                        + " has records for all of them.",
+                "Put one @Transactional on the class");
+    }
+
+    /** The inbox notes, before there is a transaction, which messages the listener is about to be called with. */
+    void refuseInbox(List<ListenerDefinition> definitions, PollSharing sharing) {
+        refuseIf(
+                sharing == PollSharing.CLAIMED_ONE_BY_ONE
+                        && definitions.stream().anyMatch(definition -> definition.inbox() != null),
+                "Its messages are kept in the inbox, which notes those of a poll before any is processed, and their ids"
+                        + " are not known then: its container has a RecordInterceptor, its key needs #payload or"
+                        + " arguments, or its @KafkaHandler methods differ in @IdempotentListener.",
+                "Remove the inbox, or take the key from #record or #headers, without a RecordInterceptor");
+    }
+
+    void refuseContainer(AbstractMessageListenerContainer<?, ?> container) {
+        ContainerProperties properties = container.getContainerProperties();
+        refuseIf(
+                BY_THE_LISTENER.contains(properties.getAckMode()),
+                "By its acknowledgment mode %s the listener decides on each record by itself, and those of a poll are"
+                                .formatted(properties.getAckMode())
+                        + " committed, or not, together.",
                 "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")");
         refuseIf(
                 hasTransactionsOfItsOwn(properties),
@@ -77,10 +109,11 @@ final class TransactionPerPollValidator {
                 properties.getAdviceChain().length > 0,
                 "Its container has an advice chain, which would be called with the records of a poll at once.",
                 "Remove setAdviceChain(…) from the container properties");
+        // A demand is answered by the check of error handlers, which can be relaxed.
         refuseIf(
-                container.getRecordInterceptor() != null,
-                "Its container has a RecordInterceptor, which is not called for the records of a batch.",
-                "Use a BatchInterceptor, or a container factory without it");
+                !this.demanded && ContainerFacts.ignoresBatches(container.getCommonErrorHandler()),
+                "Its container's error handler does not implement handleBatch.",
+                "Use a DefaultErrorHandler");
     }
 
     @SuppressWarnings("removal") // Still in force where it is set.
@@ -94,7 +127,7 @@ final class TransactionPerPollValidator {
 
     private void refuseIf(boolean condition, String what, String remedy) {
         if (condition) {
-            this.faults.add(new ListenerFault(
+            this.obstacles.add(new ListenerFault(
                     Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = true."));
         }
     }

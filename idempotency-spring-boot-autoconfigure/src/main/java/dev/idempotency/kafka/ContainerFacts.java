@@ -6,11 +6,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -60,6 +62,15 @@ public final class ContainerFacts {
     /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
     public static boolean deliversBatches(MessageListenerContainer container) {
         return listenerOf(container) instanceof BatchMessageListener;
+    }
+
+    /** Whether an error handler logs that a batch has failed, and does nothing else about it. */
+    public static boolean ignoresBatches(@Nullable CommonErrorHandler handler) {
+        return handler != null
+                && Stream.of("handleBatch", "handleBatchAndReturnRemaining")
+                        .allMatch(name -> Arrays.stream(handler.getClass().getMethods())
+                                .filter(method -> method.getName().equals(name))
+                                .allMatch(method -> method.getDeclaringClass() == CommonErrorHandler.class));
     }
 
     /** The listener without the advice of its container, which is put around whatever is set up. */

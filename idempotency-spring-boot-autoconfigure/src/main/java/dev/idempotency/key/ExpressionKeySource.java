@@ -30,6 +30,7 @@ public final class ExpressionKeySource implements KeySource {
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
     private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
+    private final boolean ofRecord;
 
     /**
      * Parses the expression.
@@ -47,25 +48,6 @@ public final class ExpressionKeySource implements KeySource {
             List<String> argumentNames,
             BeanFactory beanFactory,
             Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
-        this(expression, MessageVariables.NAMES, argumentNames, beanFactory, coordinates);
-    }
-
-    /**
-     * Parses an expression for messages of which there is nothing yet but the record.
-     *
-     * @throws IllegalArgumentException if it does not parse, or names a variable that is not of the record
-     */
-    public static ExpressionKeySource ofRecord(
-            String expression, BeanFactory beanFactory, Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
-        return new ExpressionKeySource(expression, MessageVariables.OF_RECORD, List.of(), beanFactory, coordinates);
-    }
-
-    private ExpressionKeySource(
-            String expression,
-            List<String> messageVariables,
-            List<String> argumentNames,
-            BeanFactory beanFactory,
-            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
         this.expression = KeyExpressionParser.parse(expression, classLoader);
@@ -75,7 +57,7 @@ public final class ExpressionKeySource implements KeySource {
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
         this.shared.setMethodResolvers(List.of(new TextMethodResolver()));
         this.shared.addPropertyAccessor(new MapAccessor());
-        Set<String> known = new LinkedHashSet<>(messageVariables);
+        Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
         known.addAll(argumentNames);
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
@@ -83,6 +65,14 @@ public final class ExpressionKeySource implements KeySource {
         KeyReferences references = new KeyReferences(this.expression, known, this.shared, beanFactory);
         references.requireAll();
         this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
+        this.ofRecord = known.stream()
+                .filter(variable -> !MessageVariables.OF_RECORD.contains(variable))
+                .noneMatch(references::isNamed);
+    }
+
+    @Override
+    public boolean isOfRecord() {
+        return this.ofRecord;
     }
 
     @Override

@@ -24,6 +24,10 @@ public interface KeySource {
             return "the offset";
         }
     };
+    /** Whether it looks at nothing but the record, so that keys are known before records are converted to arguments. */
+    default boolean isOfRecord() {
+        return true;
+    }
 
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {

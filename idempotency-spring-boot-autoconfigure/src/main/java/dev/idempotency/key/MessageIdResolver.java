@@ -47,6 +47,11 @@ public final class MessageIdResolver {
         return ids;
     }
 
+    /** Whether ids are known before records are converted to arguments. */
+    public boolean isOfRecord() {
+        return this.source.isOfRecord();
+    }
+
     /**
      * Identifies a message.
      *

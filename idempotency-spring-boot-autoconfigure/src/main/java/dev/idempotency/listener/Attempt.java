@@ -105,6 +105,13 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
 
     /** What is registered now is called after all that the listener has registered. */
     private void awaitCommit() {
+        if (!this.delivery.isShared()) {
+            watchCommit();
+        }
+    }
+
+    /** Looks before the commit whether the transaction is still held, which it may share with others. */
+    void watchCommit() {
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         } else {
@@ -148,6 +155,16 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     /** Whether it was committed, whatever has been thrown since. */
     boolean isCommitted() {
         return this.committed;
+    }
+
+    ListenerDefinition definition() {
+        return this.definition;
+    }
+
+    /** Who may enter; {@code null} if that was not answered. */
+    @Nullable
+    Admission admission() {
+        return this.admission;
     }
 
     /** The messages that the listener was called with. */

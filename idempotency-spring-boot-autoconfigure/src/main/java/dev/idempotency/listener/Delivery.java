@@ -24,13 +24,23 @@ final class Delivery {
 
     private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
+    /** A transaction that is open for several deliveries, one after the other. */
+    interface SharedTransaction {
+
+        /** Claims the message of a delivery and, if it may enter, calls its listener. */
+        @Nullable
+        Object claimAndCall(Delivery delivery, ListenerDefinition definition, MethodInvocation aspects)
+                throws Throwable;
+    }
+
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
     private final ProtectedMethods methods;
     private final List<? extends ConsumerRecord<?, ?>> records;
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
-    private final boolean claimed;
+    private final boolean shared;
+    private final @Nullable SharedTransaction transaction;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
@@ -42,17 +52,19 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable DeferredAcknowledgment acknowledgment,
-            boolean claimed) {
+            boolean shared,
+            @Nullable SharedTransaction transaction) {
         this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = acknowledgment;
-        this.claimed = claimed;
+        this.shared = shared;
+        this.transaction = transaction;
     }
 
     static Delivery ofRecord(
             ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false, false), false);
+        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false, false), false, null);
     }
 
     static Delivery ofBatch(
@@ -60,7 +72,7 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             @Nullable Acknowledgment acknowledgment,
             boolean retriedInPlace) {
-        return new Delivery(methods, records, true, deferred(acknowledgment, true, retriedInPlace), false);
+        return new Delivery(methods, records, true, deferred(acknowledgment, true, retriedInPlace), false, null);
     }
 
     /**
@@ -68,7 +80,12 @@ final class Delivery {
      * called once, whatever aspects around it do, since what a failed call has written is in that transaction.
      */
     static Delivery ofClaimed(ProtectedMethods methods, ConsumerRecord<?, ?> record) {
-        return new Delivery(methods, List.of(record), false, null, true);
+        return new Delivery(methods, List.of(record), false, null, true, null);
+    }
+
+    /** One record whose message is to be claimed in a transaction that is open for others, too; it is called once, likewise. */
+    static Delivery within(SharedTransaction transaction, ProtectedMethods methods, ConsumerRecord<?, ?> record) {
+        return new Delivery(methods, List.of(record), false, null, true, transaction);
     }
 
     private static @Nullable DeferredAcknowledgment deferred(
@@ -82,7 +99,7 @@ final class Delivery {
 
     /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
-        if (!this.claimed) {
+        if (!this.shared) {
             DeliveryContext.begin();
         }
         CURRENT.set(this);
@@ -93,7 +110,7 @@ final class Delivery {
         } finally {
             CURRENT.set(null);
         }
-        if (!this.claimed && !isNacked()) {
+        if (!this.shared && !isNacked()) {
             DeliveryContext.settle(this.records);
         }
         if (this.acknowledgment != null) {
@@ -116,7 +133,7 @@ final class Delivery {
 
     /**
      * Begins to handle the delivery. When that has ended, another call, by an aspect that repeats a failed one, begins anew;
-     * but not for a message that has been claimed with others.
+     * but not in a transaction that is shared with others.
      *
      * @return {@code false} if it is being handled already
      */
@@ -125,7 +142,7 @@ final class Delivery {
         if (idle && this.acknowledgment != null) {
             this.acknowledgment.reset();
         }
-        if (idle && !this.claimed) {
+        if (idle && !this.shared) {
             this.skipped = false;
             this.handled = false;
             this.failure = null;
@@ -153,13 +170,18 @@ final class Delivery {
         return this.handled;
     }
 
-    /** Calls the listener for a message that has been claimed with others, unless that was done before. */
+    /** Calls the listener within a transaction that is shared with other records, unless that was done before. */
     @Nullable
     Object callOnce(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         if (this.failure != null) {
             throw this.failure;
         }
-        return this.handled ? null : call(definition, aspects);
+        if (this.handled) {
+            return null;
+        }
+        return (this.transaction != null)
+                ? this.transaction.claimAndCall(this, definition, aspects)
+                : call(definition, aspects);
     }
 
     /**
@@ -198,9 +220,9 @@ final class Delivery {
         return this.records;
     }
 
-    /** Whether its message needs no claim of its own. */
-    boolean isClaimed() {
-        return this.claimed;
+    /** Whether it has no transaction of its own. */
+    boolean isShared() {
+        return this.shared;
     }
 
     boolean isBatch() {

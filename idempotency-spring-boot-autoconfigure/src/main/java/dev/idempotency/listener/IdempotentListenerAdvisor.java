@@ -65,7 +65,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         }
         Object result;
         try {
-            result = delivery.isClaimed()
+            result = delivery.isShared()
                     ? delivery.callOnce(definition, invocation)
                     : IdempotentInvocation.proceed(callOf(invocation, delivery, definition));
         } catch (Throwable ex) {

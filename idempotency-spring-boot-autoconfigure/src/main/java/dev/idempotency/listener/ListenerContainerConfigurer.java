@@ -3,9 +3,9 @@ package dev.idempotency.listener;
 import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
-import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
+import dev.idempotency.definition.PollSharing;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
@@ -18,7 +18,6 @@ import org.springframework.kafka.listener.BatchMessageListener;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /** Configures the container of a protected listener: it remembers what it delivers, and its errors are understood. */
@@ -28,16 +27,19 @@ public final class ListenerContainerConfigurer {
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
     private final ObjectProvider<ListenerInspection> inspection;
     private final ErrorHandlerInstaller failures;
+    private final PollContainerConfigurer polls;
 
     public ListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
-            ErrorHandlerInstaller failures) {
+            ErrorHandlerInstaller failures,
+            PollContainerConfigurer polls) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
         this.inspection = inspection;
         this.failures = failures;
+        this.polls = polls;
     }
 
     void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
@@ -48,7 +50,10 @@ public final class ListenerContainerConfigurer {
         CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
         RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
-        container.setupMessageListener(UnpositionedListener.of(wrap(given, methods), given, bean));
+        Object prepared = (methods.sharing() == PollSharing.NONE)
+                ? wrap(given, methods)
+                : this.polls.prepare(given, methods, container);
+        container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
@@ -69,15 +74,6 @@ public final class ListenerContainerConfigurer {
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static Object wrap(@Nullable Object listener, ProtectedMethods methods) {
-        ListenerDefinition perPoll = methods.perPoll();
-        if (perPoll != null && listener instanceof FilteringMessageListenerAdapter filtering) {
-            MessageListener delegate = (MessageListener) filtering.getDelegate();
-            return new PollDeliveryListener(
-                    delegate, methods, perPoll, new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
-        }
-        if (perPoll != null && listener instanceof MessageListener single) {
-            return new PollDeliveryListener(single, methods, perPoll, null);
-        }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
             BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
             return new BatchDeliveryListener(

@@ -1,12 +1,13 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.PollSharing;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
@@ -23,21 +24,22 @@ import org.springframework.kafka.support.Acknowledgment;
 final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final ListenerDefinition definition;
+    private final RecordSurroundings<K, V> surroundings;
     private final @Nullable ReadableRecordFilter<K, V> filter;
 
     /**
      * Stands before a record listener.
      *
+     * @param surroundings what is around each record
      * @param filter what leaves records out, one by one
      */
     PollDeliveryListener(
             MessageListener<K, V> delegate,
             ProtectedMethods methods,
-            ListenerDefinition definition,
+            RecordSurroundings<K, V> surroundings,
             @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate, methods);
-        this.definition = definition;
+        this.surroundings = surroundings;
         this.filter = filter;
     }
 
@@ -47,16 +49,40 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
         DeliveryContext.begin();
+        try {
+            if (this.methods.sharing() == PollSharing.CLAIMED_TOGETHER) {
+                claimTogether(records, consumer);
+            } else {
+                new OneByOnePoll<>(this.delegate, this.methods, this.filter, this.surroundings, records, consumer)
+                        .process();
+            }
+        } catch (RuntimeException ex) {
+            throw ex;
+        } catch (Error ex) {
+            throw Delivery.asException(ex, records);
+        } catch (Throwable ex) {
+            throw new KafkaException("The records of a poll could not be processed", ex);
+        }
+        DeliveryContext.settle(records);
+    }
+
+    private void claimTogether(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) throws Throwable {
         List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
         BatchListenerFailedException undecided = leaveOut(records, kept);
         if (!kept.isEmpty()) {
-            process(kept, consumer);
+            IntFunction<RecordVisit<?, ?>> visits = this.surroundings.areEmpty()
+                    ? null
+                    : position -> this.surroundings.visit(kept.get(position), consumer);
+            IdempotentInvocation.proceed(new RecordByRecordCall(
+                    Delivery.ofBatch(this.methods, kept, null, false),
+                    this.methods.representative(),
+                    position -> this.delegate.onMessage(kept.get(position), null, consumer),
+                    visits));
         }
         if (undecided != null) {
             // Only now are those before it done.
             throw NamedFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
         }
-        DeliveryContext.settle(records);
     }
 
     /** Collects what the filter does not leave out, up to the first record that it fails at; returns that failure. */
@@ -73,21 +99,5 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             }
         }
         return null;
-    }
-
-    private void process(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
-        ListenerCall call = new RecordByRecordCall(
-                Delivery.ofBatch(this.methods, records, null, false),
-                this.definition,
-                position -> this.delegate.onMessage(records.get(position), null, consumer));
-        try {
-            IdempotentInvocation.proceed(call);
-        } catch (RuntimeException ex) {
-            throw ex;
-        } catch (Error ex) {
-            throw Delivery.asException(ex, records);
-        } catch (Throwable ex) {
-            throw new KafkaException("The records of a poll could not be processed", ex);
-        }
     }
 }

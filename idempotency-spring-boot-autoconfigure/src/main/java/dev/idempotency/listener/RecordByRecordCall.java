@@ -9,9 +9,11 @@ import dev.idempotency.store.Candidate;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Calls a record listener with one record after the other; the first that fails is named, as batch listeners do.
@@ -19,8 +21,13 @@ import org.springframework.kafka.listener.ListenerExecutionFailedException;
  * @param delivery all records of a poll
  * @param definition the listener
  * @param listener leads to its method, with the conversions of its arguments, for the record at a position
+ * @param visits begins a visit of the record at a position; {@code null} if there is nothing around records
  */
-record RecordByRecordCall(Delivery delivery, ListenerDefinition definition, IntConsumer listener)
+record RecordByRecordCall(
+        Delivery delivery,
+        ListenerDefinition definition,
+        IntConsumer listener,
+        @Nullable IntFunction<RecordVisit<?, ?>> visits)
         implements ListenerCall {
 
     @Override
@@ -35,10 +42,33 @@ record RecordByRecordCall(Delivery delivery, ListenerDefinition definition, IntC
 
     @Override
     public @Nullable Object call(List<Candidate> admitted) throws Throwable {
+        if (this.visits == null) {
+            callEach(admitted, this::call);
+            return null;
+        }
+        RecordVisits begun = new RecordVisits();
+        boolean told = TransactionSynchronizationManager.isSynchronizationActive();
+        if (told) {
+            TransactionSynchronizationManager.registerSynchronization(begun);
+        }
+        callEach(admitted, candidate -> visit(candidate, this.visits, begun));
+        if (!told) {
+            begun.end(true, null);
+        }
+        return null;
+    }
+
+    /** A call of the listener. */
+    private interface Call {
+
+        void with(Candidate candidate) throws Throwable;
+    }
+
+    private static void callEach(List<Candidate> admitted, Call call) {
         for (Candidate candidate : admitted) {
             IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
             try {
-                call(candidate);
+                call.with(candidate);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
                 throw NamedFailure.at(candidate.record(), ex.getMessage(), ex);
@@ -46,7 +76,20 @@ record RecordByRecordCall(Delivery delivery, ListenerDefinition definition, IntC
                 context.close();
             }
         }
-        return null;
+    }
+
+    private void visit(Candidate candidate, IntFunction<RecordVisit<?, ?>> visits, RecordVisits begun)
+            throws Throwable {
+        RecordVisit<?, ?> visit = visits.apply(candidate.position());
+        begun.add(visit);
+        try {
+            call(candidate);
+        } catch (Throwable ex) {
+            begun.failAtLast(ex);
+            throw ex;
+        } finally {
+            visit.leave();
+        }
     }
 
     private void call(Candidate candidate) throws Throwable {

@@ -106,7 +106,7 @@ public final class JdbcPositionStore implements AutoCloseable {
                 == 1;
     }
 
-    /** Whether the current transaction is still the one in which a position was moved to an offset. */
+    /** Whether the current transaction is still the one in which a position was moved to an offset, or beyond. */
     boolean holds(String consumer, String topic, int partition, long nextOffset) {
         Boolean intact = this.transaction.isIntact();
         if (intact != null) {
@@ -114,7 +114,7 @@ public final class JdbcPositionStore implements AutoCloseable {
         }
         PartitionPosition position =
                 first(this.jdbc.query(this.one, JdbcPositionStore::position, consumer, topic, partition));
-        return position != null && position.nextOffset() == nextOffset;
+        return position != null && position.nextOffset() >= nextOffset;
     }
 
     /** Up to where a consumer has processed its partitions. */

@@ -106,6 +106,9 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.Strategies.class,
     FaultyListeners.PerPoll.class,
     FaultyListeners.HandlersPerPoll.class,
+    FaultyListeners.SomeHandlersPerPoll.class,
+    FaultyListeners.OneHandlerPerPoll.class,
+    FaultyListeners.HandlersWithTimesPerPoll.class,
     FaultyListeners.Retentions.class,
     FaultyListeners.Several.class
 })
@@ -708,9 +711,9 @@ class FaultyListeners {
         @IdempotentListener(transactionPerPoll = true)
         void observedPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "observed")
-        @IdempotentListener
-        void observed(String payload) {}
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
+        @IdempotentListener(transactionPerPoll = true, inbox = true)
+        void interceptedInboxPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
         @IdempotentListener(transactionPerPoll = true)
@@ -731,6 +734,45 @@ class FaultyListeners {
 
         @KafkaHandler
         void handlerPerPoll(String payload) {}
+
+        @KafkaHandler
+        void otherHandlerPerPoll(Long payload) {}
+    }
+
+    @KafkaListener(topics = "t", groupId = "g")
+    static class SomeHandlersPerPoll {
+
+        @KafkaHandler
+        @IdempotentListener(transactionPerPoll = true)
+        void handlerOfSomePerPoll(String payload) {}
+
+        @KafkaHandler
+        void unprotected(Long payload) {}
+    }
+
+    @KafkaListener(topics = "t", groupId = "g")
+    @IdempotentListener
+    static class OneHandlerPerPoll {
+
+        @KafkaHandler
+        @IdempotentListener(transactionPerPoll = true)
+        void handlerOfOnePerPoll(String payload) {}
+
+        @KafkaHandler
+        void perRecord(Long payload) {}
+    }
+
+    @KafkaListener(topics = "t", groupId = "g")
+    @IdempotentListener(transactionPerPoll = true)
+    static class HandlersWithTimesPerPoll {
+
+        @KafkaHandler
+        @Transactional(timeout = 1)
+        void handlerOfTimesPerPoll(String payload) {}
+
+        @KafkaHandler
+        @Transactional(timeout = 2)
+        void slowerHandlerPerPoll(Long payload) {}
     }
 
     private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(

@@ -360,10 +360,11 @@ class FaultyListenersIT {
 
     @ParameterizedTest
     @CsvSource({
-        "handlerPerPoll, one of several @KafkaHandler methods, Put @KafkaListener on a method",
-        "recordAckPerPoll, acknowledgment mode RECORD, '@KafkaListener(ackMode = \"BATCH\")'",
+        "handlerOfSomePerPoll, Not all @KafkaHandler methods of its class are protected, Put @IdempotentListener on the class",
+        "handlerOfOnePerPoll, do not ask for it, Put @IdempotentListener(transactionPerPoll = true) on the class",
+        "handlerOfTimesPerPoll, different transaction managers or attributes, Put one @Transactional on the class",
         "manualAckPerPoll, acknowledgment mode MANUAL, '@KafkaListener(ackMode = \"BATCH\")'",
-        "interceptedPerPoll, a RecordInterceptor, Use a BatchInterceptor",
+        "interceptedInboxPerPoll, kept in the inbox, Remove the inbox",
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
         "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
@@ -423,17 +424,19 @@ class FaultyListenersIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"payloadKeyPerPoll", "argumentKeyPerPoll"})
-    void aKeyThatIsKnownOnlyAfterTheClaimOfItsPollIsFound(String method) {
-        Finding finding = finding(Check.KEY_EXPRESSION, method);
-        assertThat(finding.what()).endsWith("but there are only [record, headers, coordinates].");
-        assertThat(finding.remedy()).contains("#record.value().id");
-    }
-
-    @Test
-    void aListenerWithOneTransactionPerPollIsNoFault() {
-        assertClean("perPoll");
-        assertClean("batchPerPoll");
+    @ValueSource(
+            strings = {
+                "perPoll",
+                "batchPerPoll",
+                "payloadKeyPerPoll",
+                "argumentKeyPerPoll",
+                "recordAckPerPoll",
+                "interceptedPerPoll",
+                "observedPerPoll",
+                "handlerPerPoll"
+            })
+    void aListenerWithOneTransactionPerPollIsNoFault(String method) {
+        assertClean(method);
     }
 
     @ParameterizedTest
@@ -443,12 +446,6 @@ class FaultyListenersIT {
         assertThat(finding.what()).contains("does not implement handleBatch");
         assertThat(finding.remedy()).startsWith("Use a DefaultErrorHandler");
         assertClean("recordErrors");
-    }
-
-    @Test
-    void anObservationThatATransactionPerPollPutsAnEndToIsWarnedOf() {
-        assertThat(warning(Check.POLL_OBSERVATION, "observedPerPoll")).contains("Begin an observation in the listener");
-        assertClean("observed");
     }
 
     @Test

@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,10 +27,12 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
@@ -51,9 +56,10 @@ class BatchFuzzIT extends ApplicationTest {
         "Manual, manual_immediate, exponential",
         "OneByOne, batch, springs-default",
         "OneByOne, batch, recovering",
+        "Intercepted, record, recovering",
         "Automatic, batch, provided",
         "Manual, manual, provided",
-        "OneByOne, batch, provided",
+        "Intercepted, batch, provided",
         "OffsetsOfBatches, batch, springs-default",
         "OffsetsOfBatches, batch, recovering",
         "OffsetsOfAcknowledged, manual, provided",
@@ -62,16 +68,16 @@ class BatchFuzzIT extends ApplicationTest {
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
-        boolean recovers = errorHandler.equals("recovering");
+        boolean oneByOne = List.of("OneByOne", "Intercepted", "OffsetsOfPolls", "OffsetsOfRecords")
+                .contains(listener);
         boolean offsets = listener.startsWith("Offsets");
-        boolean single =
-                List.of("OneByOne", "OffsetsOfPolls", "OffsetsOfRecords").contains(listener);
+        boolean recovers = errorHandler.equals("recovering");
         Random random = new Random(42);
         try (TestApplication app = start(
                 List.of(
                         // Messages are to come slowly enough for many batches, each of which may fail.
                         "spring.kafka.producer.properties.linger.ms=5",
-                        "spring.kafka.listener.type=" + (single ? "single" : "batch"),
+                        "spring.kafka.listener.type=" + (oneByOne ? "single" : "batch"),
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
                         "spring.kafka.listener.concurrency=2",
@@ -109,8 +115,11 @@ class BatchFuzzIT extends ApplicationTest {
             accountedFor.addAll(GIVEN_UP);
             assertThat(accountedFor).isEqualTo(expected);
             assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
-            if (single) {
+            if (oneByOne) {
                 assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
+            }
+            if (listener.equals("Intercepted")) {
+                app.bean(Intercepting.class).assertToldOfEach(counts.keySet());
             }
         }
     }
@@ -183,6 +192,98 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneIn(200)) {
                 failAtCommit();
             }
+        }
+    }
+
+    /** In one transaction per poll, with keys that only the converted record has, and an interceptor that fails, too. */
+    @Import(Intercepting.class)
+    static class Intercepted extends RandomlyFailing {
+
+        Intercepted(Effects effects, BrokenCommits commits) {
+            super(effects, commits);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void on(String payload) {
+            assertThat(Intercepting.CURRENT.get()).isEqualTo(payload);
+            process(payload);
+            if (oneIn(200)) {
+                throw new IllegalStateException("random failure");
+            }
+            if (oneIn(200)) {
+                failAtCommit();
+            }
+        }
+    }
+
+    static class Intercepting implements RecordInterceptor<Object, Object> {
+
+        static final ThreadLocal<Object> CURRENT = new ThreadLocal<>();
+
+        private final Map<String, Integer> open = new ConcurrentHashMap<>();
+        private final Set<String> succeeded = new ConcurrentSkipListSet<>();
+        private final Set<String> uncommitted = new ConcurrentSkipListSet<>();
+        private final Random random = new Random(3);
+        private final JdbcTemplate jdbc;
+
+        Intercepting(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            assertThat(CURRENT.get()).isNull();
+            CURRENT.set(record.value());
+            this.open.merge(at(record), 1, Integer::sum);
+            failAtTimes();
+            return record;
+        }
+
+        @Override
+        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.open.merge(at(record), -1, Integer::sum);
+            this.succeeded.add(record.value().toString());
+            if (this.jdbc
+                    .queryForList("select name from effect where name = ?", record.value())
+                    .isEmpty()) {
+                this.uncommitted.add(record.value().toString());
+            }
+            failAtTimes();
+        }
+
+        @Override
+        public void failure(
+                ConsumerRecord<Object, Object> record, Exception exception, Consumer<Object, Object> consumer) {
+            this.open.merge(at(record), -1, Integer::sum);
+            failAtTimes();
+        }
+
+        @Override
+        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            CURRENT.remove();
+            failAtTimes();
+        }
+
+        private static String at(ConsumerRecord<Object, Object> record) {
+            return record.partition() + "@" + record.offset();
+        }
+
+        private void failAtTimes() {
+            if (this.random.nextInt(300) == 0) {
+                throw new IllegalStateException("random failure of an interceptor");
+            }
+        }
+
+        void assertToldOfEach(Set<String> processed) {
+            assertThat(this.open)
+                    .as("what was intercepted, less what was told to have succeeded or failed")
+                    .allSatisfy((record, count) -> assertThat(count).as(record).isZero());
+            assertThat(this.succeeded).isEqualTo(processed);
+            assertThat(this.uncommitted)
+                    .as("told to have succeeded, and not there")
+                    .isEmpty();
         }
     }
 

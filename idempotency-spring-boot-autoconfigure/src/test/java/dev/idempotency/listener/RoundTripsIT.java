@@ -105,6 +105,11 @@ class RoundTripsIT {
     }
 
     @Test
+    void soItDoesForEachClaimWhereTheyAreMadeOneByOne() {
+        assertThat(roundTripsOf("one-by-one")).containsExactly(2 * MESSAGES + 1);
+    }
+
+    @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
         // The first delivery after a start is counted, lest it end the process each time.
         List<Integer> kept = roundTripsOf("kept");
@@ -152,6 +157,12 @@ class RoundTripsIT {
         @IdempotentListener(transactionPerPoll = true)
         void poll(String payload) {
             this.effects.happen("poll " + payload);
+        }
+
+        @KafkaListener(id = "one-by-one", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void oneByOne(String payload) {
+            this.effects.happen("one-by-one " + payload);
         }
 
         @Bean

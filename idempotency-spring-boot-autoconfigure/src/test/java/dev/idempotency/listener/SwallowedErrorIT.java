@@ -7,12 +7,15 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -35,6 +38,16 @@ class SwallowedErrorIT extends OneBatchTest {
             assertThat(app.bean(Outcomes.class).processed)
                     .extracting(id -> id.value())
                     .containsExactly("1", "3");
+        }
+    }
+
+    @Test
+    void soItHasWhereTheErrorIsTheLastOfAPollWhoseRecordsAreClaimedOneByOne() {
+        try (TestApplication app = startWith(List.of(), OfInterceptedPolls.class, "1:a", "2:b", "3:swallows")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
+            assertThat(deadLetters()).containsExactly("swallows");
+            assertThat(app.bean(Outcomes.class).processed).hasSize(2);
         }
     }
 
@@ -139,6 +152,18 @@ class SwallowedErrorIT extends OneBatchTest {
         @IdempotentListener(transactionPerPoll = true)
         void on(String payload) {
             process(payload);
+        }
+    }
+
+    static class OfInterceptedPolls extends OfPolls {
+
+        OfInterceptedPolls(Effects effects, JdbcTemplate jdbc) {
+            super(effects, jdbc);
+        }
+
+        @Bean
+        static RecordInterceptor<Object, Object> interceptor() {
+            return (record, consumer) -> record;
         }
     }
 

@@ -9,21 +9,29 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.IntegerDeserializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
@@ -134,6 +142,55 @@ class TransactionPerPollIT extends OneBatchTest {
         try (TestApplication app = startWith(KeyOfRecord.class, "1:a", "2:a", "3:b")) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {KeyOfPayload.class, KeyOfArgument.class})
+    void aKeyMayBeKnownOnlyWhenTheRecordHasBeenConverted(Class<?> listener) {
+        List<String> recordAcks = List.of("spring.kafka.listener.ack-mode=record");
+        try (TestApplication app = startWith(recordAcks, listener, "1:1", "2:01", "3:two", "4:3", "5:1")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("1", "3");
+            assertThat(deadLetters()).containsExactly("two");
+            assertThat(app.bean(Outcomes.class).processed).hasSize(2);
+            assertThat(app.bean(Outcomes.class).duplicates).hasSize(2);
+        }
+    }
+
+    @Test
+    void suchRecordsShareOneTransactionToo() {
+        try (TestApplication app = startWith(KeyOfPayload.class, "1:1", "2:2", "3:2", "4:4")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("1", "2", "4");
+            assertThat(app.jdbc().queryForObject(TRANSACTIONS.formatted("effect"), Integer.class))
+                    .isOne();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {Handlers.class, HandlersWithNamesOfTheirOwn.class})
+    void theHandlersOfAClassShareTheTransactionOfAPoll(Class<?> listener) {
+        List<String> numbers = List.of(
+                "spring.kafka.consumer.value-deserializer=" + NumberOrText.class.getName(),
+                "idempotency.errors.max-attempts=1");
+        try (TestApplication app = startWith(numbers, listener, "1:1", "a:a", "a:a", "2:2", "1:1")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("number 1", "number 2", "text a");
+            assertThat(app.jdbc().queryForObject(TRANSACTIONS.formatted("effect"), Integer.class))
+                    .isOne();
+            app.send(this.topic, "b", "b");
+            app.send(this.topic, "fails", "fails");
+            app.send(this.topic, "3", "3");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all())
+                    .containsExactly("number 1", "number 2", "number 3", "text a", "text b");
+            assertThat(deadLetters()).containsExactly("fails");
+            assertThat(app.jdbc().queryForList("select distinct consumer_id from idempotency_processed", String.class))
+                    .containsExactlyInAnyOrderElementsOf(
+                            (listener == Handlers.class)
+                                    ? List.of(this.group + "/Handlers")
+                                    : List.of("numbers", "texts"));
         }
     }
 
@@ -325,6 +382,99 @@ class TransactionPerPollIT extends OneBatchTest {
         @IdempotentListener(key = "#record.value()", transactionPerPoll = true)
         void on(String payload) {
             this.effects.happen(payload);
+        }
+    }
+
+    @Import({Effects.class, Outcomes.class})
+    static class KeyOfPayload {
+
+        private final Effects effects;
+
+        KeyOfPayload(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void on(int number) {
+            this.effects.happen(Integer.toString(number));
+        }
+    }
+
+    @Import({Effects.class, Outcomes.class})
+    static class KeyOfArgument {
+
+        private final Effects effects;
+
+        KeyOfArgument(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#number + '/' + #topic", transactionPerPoll = true)
+        void on(@Header(KafkaHeaders.RECEIVED_TOPIC) String topic, @Payload int number) {
+            this.effects.happen(Integer.toString(number));
+        }
+    }
+
+    /** A number, or a text where it is none. */
+    public static class NumberOrText implements Deserializer<Object> {
+
+        @Override
+        public Object deserialize(String topic, byte[] data) {
+            String text = new String(data, StandardCharsets.UTF_8);
+            return Character.isDigit(text.charAt(0)) ? Long.valueOf(text) : text;
+        }
+    }
+
+    @Import(Effects.class)
+    @KafkaListener(topics = "${topic}", groupId = "${group}")
+    @IdempotentListener(transactionPerPoll = true)
+    static class Handlers {
+
+        private final Effects effects;
+
+        Handlers(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaHandler
+        void onText(String text) {
+            this.effects.happen("text " + text);
+            if (text.equals("fails")) {
+                throw new IllegalStateException(text);
+            }
+        }
+
+        @KafkaHandler
+        void onNumber(Long number) {
+            this.effects.happen("number " + number);
+        }
+    }
+
+    @Import(Effects.class)
+    @KafkaListener(topics = "${topic}", groupId = "${group}")
+    static class HandlersWithNamesOfTheirOwn {
+
+        private final Effects effects;
+
+        HandlersWithNamesOfTheirOwn(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "texts", transactionPerPoll = true)
+        void onText(String text) {
+            this.effects.happen("text " + text);
+            if (text.equals("fails")) {
+                throw new IllegalStateException(text);
+            }
+        }
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "numbers", transactionPerPoll = true)
+        void onNumber(Long number) {
+            this.effects.happen("number " + number);
         }
     }
 

@@ -127,6 +127,18 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
+    void aMessageThatTheSameTransactionHasClaimedIsTaken() {
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.claim(claims("a"))).hasSize(1);
+            assertThat(this.store.claim(claims("a"))).isEmpty();
+            assertThat(this.store.find(Set.of(id("a")))).containsOnlyKeys(id("a"));
+            assertThat(this.store.claim(claims("b"))).hasSize(1);
+            assertThat(this.store.holds(id("a"))).isTrue();
+        });
+        assertThat(claim("a", "b", "c")).containsExactly(id("c"));
+    }
+
+    @Test
     void itIsKnownWhetherAConsumerHasProcessedAnything() {
         assertThat(this.store.hasProcessed("consumer")).isFalse();
         claim("b", "a");
