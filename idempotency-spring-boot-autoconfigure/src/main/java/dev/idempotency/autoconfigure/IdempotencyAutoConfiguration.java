@@ -7,6 +7,7 @@ import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
@@ -89,6 +90,7 @@ public final class IdempotencyAutoConfiguration {
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
             OutageRegistry outages,
+            DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorderFactory> inboxes,
             ObjectProvider<KeptResults> results,
             IdempotencyProperties properties) {
@@ -98,6 +100,8 @@ public final class IdempotencyAutoConfiguration {
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),
+                properties.conflicts(),
+                deserializers,
                 observers.orderedStream().toList(),
                 outages,
                 inboxes.getIfAvailable(),

@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.OnConflict;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.OnMissingKey;
@@ -14,6 +15,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
+ * @param conflicts what happens to a message that has the id of another one, and another payload, unless a listener says
+ *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
@@ -23,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record IdempotencyProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("7d") Duration retention,
+        @DefaultValue("warn") OnConflict conflicts,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
         @DefaultValue Schema schema,
@@ -30,6 +34,10 @@ public record IdempotencyProperties(
 
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
+        if (conflicts == OnConflict.DEFAULT) {
+            throw new IllegalArgumentException(
+                    "idempotency.conflicts must be 'warn', 'fail' or 'off': it is the default itself");
+        }
     }
 
     /**

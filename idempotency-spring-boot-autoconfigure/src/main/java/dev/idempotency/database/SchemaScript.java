@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * One migration of the tables, and whether it has been made. It can be run again where it stopped half-way.
  *
  * @param file the script's name
- * @param table the table that it makes
- * @param columns the columns of that table
+ * @param table the table that it makes or changes
+ * @param columns the columns of that table that it makes
  * @param last what it makes last
  */
 record SchemaScript(String file, String table, String columns, String last) {
@@ -46,7 +46,12 @@ record SchemaScript(String file, String table, String columns, String last) {
                     PREFIX + "4__results.sql",
                     IdempotencyDatabase.RESULT,
                     "consumer_id, message_id, processed_at, result_type, result",
-                    IdempotencyDatabase.RESULT));
+                    IdempotencyDatabase.RESULT),
+            new SchemaScript(
+                    PREFIX + "7__payload_digest.sql",
+                    IdempotencyDatabase.PROCESSED,
+                    "payload_digest",
+                    IdempotencyDatabase.PROCESSED));
 
     /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
     boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {

@@ -2,6 +2,8 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
@@ -9,6 +11,7 @@ import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -26,7 +29,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -35,6 +41,8 @@ import org.springframework.util.StringUtils;
 
 /** Works out all that is to be known of one listener; what stands against that is collected, to be told at once. */
 final class ListenerResolver {
+
+    private static final Logger logger = LoggerFactory.getLogger(ListenerResolver.class);
 
     /**
      * What is known of a listener.
@@ -51,6 +59,7 @@ final class ListenerResolver {
     private final ReplyKeeperResolver replies;
     private final StrategyResolver strategies;
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
+    private final Map<String, ConflictWarnings> warnings = new ConcurrentHashMap<>();
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.beanFactory = beanFactory;
@@ -131,27 +140,54 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
+        ConflictHandling conflicts = conflicts(candidate, consumer, observer);
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey())),
+                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()), conflicts),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
                 this.strategies.create(strategy, consumer, topics, observer),
+                conflicts,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
     }
 
     /** A copy of a record is another record where only records are recognised. */
-    private static CandidateFactory candidates(Strategy strategy, MessageIdResolver ids) {
-        return (strategy == Strategy.OFFSET)
-                ? (position, message) -> new Candidate(
-                        position, message.record(), ids.resolve(message), RecordCoordinates.of(message.record()))
-                : (position, message) -> new Candidate(position, message.record(), ids.resolve(message));
+    private static CandidateFactory candidates(Strategy strategy, MessageIdResolver ids, ConflictHandling conflicts) {
+        if (strategy == Strategy.OFFSET) {
+            return (position, message) -> new Candidate(
+                    position, message.record(), ids.resolve(message), RecordCoordinates.of(message.record()));
+        }
+        return (position, message) -> {
+            ConsumerRecord<?, ?> record = message.record();
+            MessageId id = ids.resolve(message);
+            RecordCoordinates coordinates = RecordCoordinates.original(record);
+            Long digest = (id != null) ? conflicts.digest(record, coordinates) : null;
+            return new Candidate(position, record, id, coordinates, digest);
+        };
+    }
+
+    /** Who does not ask for it does not pay for it, either. */
+    private ConflictHandling conflicts(ListenerCandidate candidate, String consumer, ConsumerObserver observer) {
+        OnConflict own = candidate.annotation().conflicts();
+        OnConflict mode = (own != OnConflict.DEFAULT) ? own : this.defaults.conflicts();
+        boolean compared = mode != OnConflict.OFF && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
+        PayloadDigester digester =
+                compared ? this.defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
+        if (digester == PayloadDigester.OF_VALUES) {
+            logger.info(
+                    "Payloads of consumer '{}' are compared if they are text or bytes, and others are not: whether a message"
+                            + " has the id of another one is not seen then. {}.",
+                    consumer,
+                    DeserializerInstrumentation.refusal(candidate.container()));
+        }
+        ConflictWarnings warnings = this.warnings.computeIfAbsent(consumer, ConflictWarnings::new);
+        return new ConflictHandling(mode, digester, warnings, observer);
     }
 
     /** What is resolved, or the substitute if there is a fault. */

@@ -4,6 +4,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -32,6 +33,7 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
+    private final Counter conflicts;
     private final Timer age;
     private final Timer listener;
     private final Counter retries;
@@ -56,6 +58,10 @@ final class ConsumerMeters implements ConsumerObserver {
                             .tags(tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT)))
                             .register(registry));
         }
+        this.conflicts = Counter.builder(IdempotencyMeters.DEDUP_CONFLICTS)
+                .description("Messages with the id of another one, and another payload")
+                .tags(tags)
+                .register(registry);
         for (ClaimResult result : ClaimResult.values()) {
             this.claims.put(
                     result,
@@ -122,6 +128,11 @@ final class ConsumerMeters implements ConsumerObserver {
         if (duplicate.age() != null) {
             this.age.record(duplicate.age());
         }
+    }
+
+    @Override
+    public void conflict(Conflict conflict) {
+        this.conflicts.increment();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -11,8 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param admitted the messages that the listener is called with, in order
  * @param duplicates those that it is not called with
+ * @param conflicts those of them that have the id of another message, in order
  */
-public record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+public record Admission(List<Candidate> admitted, List<Duplicate> duplicates, Map<Candidate, Conflict> conflicts) {
+
+    /** One in which nobody has the id of another. */
+    public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+        this(admitted, duplicates, Map.of());
+    }
 
     public boolean isEmpty() {
         return this.admitted.isEmpty();

@@ -25,6 +25,11 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
+    public ClaimAnswer claimOrFind(List<Claim> claims) {
+        return attempt(() -> "claim " + claims.get(0).coordinates(), () -> this.store.claimOrFind(claims));
+    }
+
+    @Override
     public boolean holds(MessageId claimed) {
         return attempt(
                 () -> "ask whether message '" + claimed.value() + "' is still claimed",
