@@ -50,6 +50,7 @@ public final class ListenerContainerConfigurer {
         RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
         container.setupMessageListener(UnpositionedListener.of(wrap(given, methods), given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
+        excludeFromRetries(container.getAfterRollbackProcessor());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             this.failures.install(container, methods.consumer(), methods.observer());

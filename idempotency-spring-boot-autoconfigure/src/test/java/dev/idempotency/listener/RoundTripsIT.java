@@ -10,14 +10,19 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +118,35 @@ class RoundTripsIT {
                 .isBetween(RAW + 2, RAW + 3));
     }
 
+    @Test
+    void ofDuplicatesThatFollowEachOtherOnlyTheFirstWaitsForItsOriginal() {
+        roundTripsOf("twice");
+        app.bean(Counter.class).waits.clear();
+        rewind("twice");
+        List<Integer> waits = roundTripsOf("twice");
+        assertThat(waits).hasSize(MESSAGES);
+        assertThat(waits.get(0)).isEqualTo(3);
+        // The claim, which answers with the original, and the commit.
+        assertThat(waits.subList(1, MESSAGES)).containsOnly(2);
+
+        roundTripsOf("twice-batch");
+        app.bean(Counter.class).waits.clear();
+        rewind("twice-batch");
+        List<Integer> batches = roundTripsOf("twice-batch");
+        assertThat(batches.get(0)).isEqualTo(3);
+        assertThat(batches.subList(1, batches.size())).isNotEmpty().containsOnly(2);
+    }
+
+    private static void rewind(String group) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+            TestKafka.sharedAdmin()
+                    .alterConsumerGroupOffsets(group, Map.of(new TopicPartition(TOPIC, 0), new OffsetAndMetadata(0)))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+            return true;
+        });
+    }
+
     private static List<Integer> roundTripsOf(String listener) {
         app.bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer(listener)
@@ -143,6 +177,18 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "twice", topics = "${topic}")
+        @IdempotentListener
+        void twice(String payload) {
+            this.effects.happen("twice " + payload);
+        }
+
+        @KafkaListener(id = "twice-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=100")
+        @IdempotentListener
+        void twiceBatch(List<String> payloads) {
+            this.effects.happen("twice-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
