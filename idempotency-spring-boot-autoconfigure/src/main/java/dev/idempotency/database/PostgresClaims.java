@@ -145,7 +145,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
             Connection connection, Statements statements, List<Claim> claims, int timeoutSeconds) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(statements.many())) {
             statement.setQueryTimeout(timeoutSeconds);
-            bind(statement, claims, statements.digests());
+            bind(connection, statement, claims, statements.digests());
             String consumer = claims.get(0).id().consumer();
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             try (ResultSet rows = statement.executeQuery()) {
@@ -166,7 +166,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(statements.manyAnswering())) {
             statement.setQueryTimeout(timeoutSeconds);
-            String[] ids = bind(statement, claims, statements.digests());
+            String[] ids = bind(connection, statement, claims, statements.digests());
             String consumer = claims.get(0).id().consumer();
             int next = statements.digests() ? 7 : 6;
             statement.setString(next, consumer);
@@ -192,7 +192,8 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
     }
 
     /** Gives the statement the claims' values, as arrays, and returns their ids. */
-    private static String[] bind(PreparedStatement statement, List<Claim> claims, boolean withDigests)
+    private static String[] bind(
+            Connection connection, PreparedStatement statement, List<Claim> claims, boolean withDigests)
             throws SQLException {
         int size = claims.size();
         String[] ids = new String[size];
@@ -208,7 +209,6 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
             offsets[i] = claim.coordinates().offset();
             digests[i] = claim.payloadDigest();
         }
-        Connection connection = statement.getConnection();
         statement.setString(1, claims.get(0).id().consumer());
         statement.setArray(2, connection.createArrayOf("varchar", ids));
         statement.setArray(3, connection.createArrayOf("varchar", topics));

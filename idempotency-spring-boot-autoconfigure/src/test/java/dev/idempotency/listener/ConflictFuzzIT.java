@@ -25,8 +25,8 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
 /** Many messages with few ids, and listeners that fail at random: what becomes of each is what a simple model says. */
 class ConflictFuzzIT extends SharedApplicationTest {
 
-    private static final int MESSAGES = 400;
-    private static final int IDS = 70;
+    private static final int MESSAGES = 250;
+    private static final int IDS = 50;
 
     @BeforeAll
     void start() {

@@ -23,8 +23,10 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -32,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -51,9 +54,13 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -74,7 +81,8 @@ class ConflictsIT extends SharedApplicationTest {
         "handled-batch",
         "own-factory",
         "retried",
-        "tombstones"
+        "tombstones",
+        "transactional"
     };
 
     @BeforeAll
@@ -213,7 +221,7 @@ class ConflictsIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"handled", "handled-batch"})
+    @ValueSource(strings = {"handled", "handled-batch", "transactional"})
     void theApplicationsOwnErrorHandlerGetsItAndDoesNotRetryIt(String kind) {
         send(kind, "before " + kind);
         this.app.send(topic(kind), "before " + kind, "other " + kind);
@@ -241,12 +249,15 @@ class ConflictsIT extends SharedApplicationTest {
     }
 
     @Test
-    void whereBytesCannotBeHadTextIsComparedAsItIs() {
+    void whereBytesCannotBeHadTextIsComparedAsItIsAndTheLogSaysSo(CapturedOutput output) {
         this.app.send(topic("own-factory"), "1", "first");
         this.app.send(topic("own-factory"), "1", "first");
         this.app.send(topic("own-factory"), "1", "other");
         awaitCaughtUp("own-factory");
         assertThat(conflictsOf("own-factory")).hasSize(1);
+        assertThat(output)
+                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared if they are text or bytes")
+                .doesNotContain("Payloads of consumer 'warned'");
     }
 
     @Test
@@ -352,6 +363,15 @@ class ConflictsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(
+                topics = "transactional${suffix}",
+                groupId = "transactional${suffix}",
+                containerFactory = "inKafkaTransactions")
+        @IdempotentListener(consumer = "transactional", conflicts = OnConflict.FAIL)
+        void transactional(String payload) {
+            happen("transactional", payload);
+        }
+
+        @KafkaListener(
                 topics = "own-factory${suffix}",
                 groupId = "own-factory${suffix}",
                 containerFactory = "ownConsumers")
@@ -399,6 +419,27 @@ class ConflictsIT extends SharedApplicationTest {
             factory.setCommonErrorHandler(new DefaultErrorHandler(
                     (record, exception) -> observed.recovered.add(String.valueOf(record.value())),
                     new FixedBackOff(0, 5)));
+            return factory;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> inKafkaTransactions(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                ProducerFactory<?, ?> producers,
+                Observed observed) {
+            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
+            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.setCommonErrorHandler(null);
+            factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(
+                    (record, exception) -> observed.recovered.add(String.valueOf(record.value())),
+                    new FixedBackOff(0, 5)));
+            factory.getContainerProperties()
+                    .setKafkaAwareTransactionManager(
+                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
             return factory;
         }
 
