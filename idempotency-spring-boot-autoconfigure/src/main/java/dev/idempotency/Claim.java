@@ -1,9 +1,22 @@
 package dev.idempotency;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The wish to be the one who processes a message.
  *
  * @param id the message
  * @param coordinates the record that carries it
+ * @param payloadDigest what its payload is known by when another message comes with its id; {@code null} if that is not
+ *     known, or nobody asks
  */
-public record Claim(MessageId id, RecordCoordinates coordinates) {}
+public record Claim(
+        MessageId id,
+        RecordCoordinates coordinates,
+        @Nullable Long payloadDigest) {
+
+    /** One that nothing is known of the payload of. */
+    public Claim(MessageId id, RecordCoordinates coordinates) {
+        this(id, coordinates, null);
+    }
+}

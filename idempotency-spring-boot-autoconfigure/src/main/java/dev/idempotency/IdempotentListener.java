@@ -52,6 +52,12 @@ public @interface IdempotentListener {
     Strategy strategy() default Strategy.MESSAGE_ID;
 
     /**
+     * What happens to a message that has the id of another one, and another payload: a producer that uses an id twice would
+     * have it dropped as a duplicate, though it was never applied. Default: {@code idempotency.conflicts}.
+     */
+    OnConflict conflicts() default OnConflict.DEFAULT;
+
+    /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
      * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */

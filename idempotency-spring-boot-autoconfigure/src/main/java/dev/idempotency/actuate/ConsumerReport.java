@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param retention how long its messages are remembered; absent if they are for ever
  * @param messages messages by outcome
  * @param hits duplicates by kind
+ * @param conflicts messages with the id of another one, and another payload
  * @param hitRatio share of duplicates in what was processed or dropped; absent if nothing was
  * @param lastHit the last duplicate, if there was one
  * @param oldestAge how long ago the oldest message that is remembered was processed; absent if there is none
@@ -42,6 +43,7 @@ record ConsumerReport(
         @Nullable Duration retention,
         Map<String, Long> messages,
         Map<String, Long> hits,
+        long conflicts,
         @Nullable Double hitRatio,
         ConsumerTally.@Nullable LastHit lastHit,
         @Nullable Duration oldestAge,
@@ -64,6 +66,7 @@ record ConsumerReport(
                 first.strategy().isForgetful() ? first.retention() : null,
                 tally.messages(),
                 tally.hits(),
+                tally.conflicts(),
                 tally.hitRatio(),
                 tally.lastHit(),
                 oldestAge,

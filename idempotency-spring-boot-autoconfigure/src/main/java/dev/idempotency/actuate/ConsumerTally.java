@@ -3,6 +3,7 @@ package dev.idempotency.actuate;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
@@ -21,6 +22,7 @@ final class ConsumerTally implements ConsumerObserver {
 
     private final Map<Outcome, LongAdder> outcomes = adders(Outcome.class);
     private final Map<DuplicateKind, LongAdder> kinds = adders(DuplicateKind.class);
+    private final LongAdder conflicts = new LongAdder();
     private volatile @Nullable LastHit lastHit;
 
     /**
@@ -55,6 +57,11 @@ final class ConsumerTally implements ConsumerObserver {
     /** How many duplicates there were of each kind. */
     Map<String, Long> hits() {
         return sums(this.kinds, ConsumerTally::tag);
+    }
+
+    /** How many messages had the id of another one. */
+    long conflicts() {
+        return this.conflicts.sum();
     }
 
     private static <E> Map<String, Long> sums(Map<E, LongAdder> adders, Function<E, String> name) {
@@ -92,6 +99,11 @@ final class ConsumerTally implements ConsumerObserver {
         this.kinds.get(duplicate.kind()).increment();
         this.lastHit = new LastHit(
                 Instant.now(), tag(duplicate.kind()), duplicate.id().value(), duplicate.coordinates(), duplicate.age());
+    }
+
+    @Override
+    public void conflict(Conflict conflict) {
+        this.conflicts.increment();
     }
 
     @Override

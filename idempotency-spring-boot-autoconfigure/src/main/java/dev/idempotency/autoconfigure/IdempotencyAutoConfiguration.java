@@ -8,6 +8,7 @@ import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.BrokerTopicLookup;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.MessageKeyResolver;
@@ -100,6 +101,7 @@ public final class IdempotencyAutoConfiguration {
             MessageKeyResolver keyResolver,
             ObjectProvider<IdempotencyObserver> observers,
             OutageRegistry outages,
+            DeserializerInstrumentation deserializers,
             ObjectProvider<InboxRecorderFactory> inboxes,
             ObjectProvider<KeptResults> results,
             TopicLookup topics,
@@ -110,6 +112,8 @@ public final class IdempotencyAutoConfiguration {
                 keyResolver,
                 properties.key().onMissing(),
                 properties.retention(),
+                properties.conflicts(),
+                deserializers,
                 observers.orderedStream().toList(),
                 outages,
                 inboxes.getIfAvailable(),

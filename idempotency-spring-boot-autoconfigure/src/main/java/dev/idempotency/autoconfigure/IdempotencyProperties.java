@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.OnConflict;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.key.OnMissingKey;
@@ -15,6 +16,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
+ * @param conflicts what happens to a message that has the id of another one, and another payload, unless a listener says
+ *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
@@ -25,6 +28,7 @@ public record IdempotencyProperties(
         @DefaultValue("true") boolean enabled,
         @DefaultValue("7d") Duration retention,
         @DefaultValue("false") boolean transactionPerPoll,
+        @DefaultValue("warn") OnConflict conflicts,
         @DefaultValue Key key,
         @DefaultValue Claim claim,
         @DefaultValue Schema schema,
@@ -32,6 +36,10 @@ public record IdempotencyProperties(
 
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
+        if (conflicts == OnConflict.DEFAULT) {
+            throw new IllegalArgumentException(
+                    "idempotency.conflicts must be 'warn', 'fail' or 'off': it is the default itself");
+        }
     }
 
     /**

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class H2Dialect implements Dialect {
 
     private static final String CLAIM = """
-            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
-            values (?, ?, ?, ?, ?)
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset%s)
+            values (?, ?, ?, ?, ?%s)
             """;
 
     private static final String ROW_ESTIMATE = """
@@ -63,7 +63,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM.formatted(table), H2Dialect::insert);
+        return new SingleRowClaims(CLAIM, table, H2Dialect::insert);
     }
 
     private static boolean insert(PreparedStatement statement) throws SQLException {
@@ -75,6 +75,11 @@ final class H2Dialect implements Dialect {
             }
             throw ex;
         }
+    }
+
+    @Override
+    public boolean keepsPayloadDigests() {
+        return true;
     }
 
     @Override

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class MySqlDialect implements Dialect {
 
     private static final String CLAIM = """
-            insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
-            values (?, ?, ?, ?, ?)
+            insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset%s)
+            values (?, ?, ?, ?, ?%s)
             """;
 
     private static final String ROW_ESTIMATE = """
@@ -65,7 +65,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM.formatted(table), statement -> statement.executeUpdate() == 1);
+        return new SingleRowClaims(CLAIM, table, statement -> statement.executeUpdate() == 1);
+    }
+
+    @Override
+    public boolean keepsPayloadDigests() {
+        return true;
     }
 
     @Override

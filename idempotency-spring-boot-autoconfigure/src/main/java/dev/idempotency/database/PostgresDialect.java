@@ -1,14 +1,7 @@
 package dev.idempotency.database;
 
-import dev.idempotency.Claim;
-import dev.idempotency.MessageId;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,21 +11,6 @@ import org.jspecify.annotations.Nullable;
  * transaction, so none is ever provoked.
  */
 final class PostgresDialect implements Dialect {
-
-    private static final String CLAIM_ONE = """
-            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
-            values (?, ?, ?, ?, ?)
-            on conflict do nothing
-            """;
-
-    private static final String CLAIM_MANY = """
-            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset)
-            select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset
-            from unnest(?, ?, ?, ?) as claim (message_id, record_topic, record_partition, record_offset)
-            order by claim.message_id collate "C"
-            on conflict do nothing
-            returning message_id
-            """;
 
     /** Each row of {@code held} but the last was found to lie in a pause, before which the next one begins to count. */
     private static final String EXPIRED_BEFORE = """
@@ -118,24 +96,7 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        String one = CLAIM_ONE.formatted(table);
-        String many = CLAIM_MANY.formatted(table);
-        StatementWatch watch = new StatementWatch();
-        return new ClaimStatement() {
-
-            @Override
-            public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds)
-                    throws SQLException {
-                return (claims.size() == 1)
-                        ? claimOne(connection, one, claims.get(0), watch, timeoutSeconds)
-                        : claimMany(connection, many, claims, timeoutSeconds);
-            }
-
-            @Override
-            public void close() {
-                watch.close();
-            }
-        };
+        return new PostgresClaims(table);
     }
 
     @Override
@@ -143,50 +104,14 @@ final class PostgresDialect implements Dialect {
         return new PostgresPositionStatement(table);
     }
 
-    private static Set<MessageId> claimOne(
-            Connection connection, String sql, Claim claim, StatementWatch watch, int timeoutSeconds)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            MessageId id = SingleRowClaims.bind(statement, claim);
-            watch.begin(statement, timeoutSeconds);
-            try {
-                return (statement.executeUpdate() == 1) ? Set.of(id) : Set.of();
-            } finally {
-                watch.end(statement);
-            }
-        }
+    @Override
+    public AnsweringClaimStatement answeringClaimIn(String table) {
+        return new PostgresClaims(table);
     }
 
-    private static Set<MessageId> claimMany(Connection connection, String sql, List<Claim> claims, int timeoutSeconds)
-            throws SQLException {
-        int size = claims.size();
-        String[] ids = new String[size];
-        String[] topics = new String[size];
-        Integer[] partitions = new Integer[size];
-        Long[] offsets = new Long[size];
-        for (int i = 0; i < size; i++) {
-            Claim claim = claims.get(i);
-            ids[i] = claim.id().value();
-            topics[i] = claim.coordinates().topic();
-            partitions[i] = claim.coordinates().partition();
-            offsets[i] = claim.coordinates().offset();
-        }
-        String consumer = claims.get(0).id().consumer();
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setQueryTimeout(timeoutSeconds);
-            statement.setString(1, consumer);
-            statement.setArray(2, connection.createArrayOf("varchar", ids));
-            statement.setArray(3, connection.createArrayOf("varchar", topics));
-            statement.setArray(4, connection.createArrayOf("int4", partitions));
-            statement.setArray(5, connection.createArrayOf("int8", offsets));
-            Set<MessageId> claimed = new HashSet<>(size * 2);
-            try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    claimed.add(new MessageId(consumer, rows.getString(1)));
-                }
-            }
-            return claimed;
-        }
+    @Override
+    public boolean keepsPayloadDigests() {
+        return true;
     }
 
     @Override

@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * One migration of the tables, and whether it has been made. It can be run again where it stopped half-way.
  *
  * @param file the script's name
- * @param table the table that it makes
- * @param columns the columns of that table
+ * @param table the table that it makes or changes
+ * @param columns the columns of that table that it makes
  * @param last what it makes last
  */
 record SchemaScript(String file, String table, String columns, String last) {
@@ -51,7 +51,12 @@ record SchemaScript(String file, String table, String columns, String last) {
                     PREFIX + "5__positions.sql",
                     IdempotencyDatabase.POSITION,
                     "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at",
-                    IdempotencyDatabase.POSITION));
+                    IdempotencyDatabase.POSITION),
+            new SchemaScript(
+                    PREFIX + "7__payload_digest.sql",
+                    IdempotencyDatabase.PROCESSED,
+                    "payload_digest",
+                    IdempotencyDatabase.PROCESSED));
 
     /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
     boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {

@@ -1,7 +1,9 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.OnConflict;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param keyResolver who finds the key where there is no expression
  * @param onMissingKey what becomes of a message without a key
  * @param retention how long processed messages are remembered
+ * @param conflicts what is done about messages that have the id of another one
+ * @param receivedBytes who remembers what was received
  * @param observers who hears of the outcome
  * @param outages who is told of commits, as an outage ends with one
  * @param inboxes who keeps messages; {@code null} if nobody can
@@ -32,6 +36,8 @@ public record ListenerDefaults(
         MessageKeyResolver keyResolver,
         OnMissingKey onMissingKey,
         Duration retention,
+        OnConflict conflicts,
+        DeserializerInstrumentation receivedBytes,
         List<IdempotencyObserver> observers,
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,

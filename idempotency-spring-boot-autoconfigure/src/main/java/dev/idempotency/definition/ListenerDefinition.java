@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param keyFailures what becomes of those that have none
  * @param transaction the transaction that it shares with its claims
  * @param strategy how its messages are recognised
+ * @param conflicts what is done about those that have the id of another one
  * @param inbox keeps its messages; {@code null} if they are not kept
  * @param observer who hears of the outcome
  */
@@ -24,5 +25,6 @@ public record ListenerDefinition(
         KeyFailures keyFailures,
         ListenerTransaction transaction,
         AdmissionStrategy strategy,
+        ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,
         ConsumerObserver observer) {}

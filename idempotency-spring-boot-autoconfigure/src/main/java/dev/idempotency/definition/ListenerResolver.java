@@ -2,12 +2,14 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -25,6 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -33,6 +37,8 @@ import org.springframework.util.StringUtils;
 
 /** Works out all that is to be known of one listener; what stands against that is collected, to be told at once. */
 final class ListenerResolver {
+
+    private static final Logger logger = LoggerFactory.getLogger(ListenerResolver.class);
 
     /**
      * What is known of a listener.
@@ -55,6 +61,7 @@ final class ListenerResolver {
     private final ReplyKeeperResolver replies;
     private final StrategyResolver strategies;
     private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
+    private final Map<String, ConflictWarnings> warnings = new ConcurrentHashMap<>();
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
         this.beanFactory = beanFactory;
@@ -129,21 +136,43 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
+        ConflictHandling conflicts = conflicts(candidate, consumer, observer);
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                new MessageCandidates(
-                        new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
-                        strategy == Strategy.OFFSET),
+                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()), conflicts),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
                 this.strategies.create(strategy, consumer, topics, observer),
+                conflicts,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
+    }
+
+    private CandidateFactory candidates(Strategy strategy, MessageIdResolver ids, ConflictHandling conflicts) {
+        return (strategy == Strategy.OFFSET) ? new RecordCandidates(ids) : new MessageCandidates(ids, conflicts);
+    }
+
+    /** Who does not ask for it does not pay for it, either. */
+    private ConflictHandling conflicts(ListenerCandidate candidate, String consumer, ConsumerObserver observer) {
+        OnConflict own = candidate.annotation().conflicts();
+        OnConflict mode = (own != OnConflict.DEFAULT) ? own : this.defaults.conflicts();
+        boolean compared = mode != OnConflict.OFF && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
+        PayloadDigester digester =
+                compared ? this.defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
+        if (digester == PayloadDigester.OF_VALUES) {
+            logger.info(
+                    "Payloads of consumer '{}' are compared if they are text or bytes, and others are not: whether a message"
+                            + " has the id of another one is not seen then. {}.",
+                    consumer,
+                    DeserializerInstrumentation.refusal(candidate.container()));
+        }
+        ConflictWarnings warnings = this.warnings.computeIfAbsent(consumer, ConflictWarnings::new);
+        return new ConflictHandling(mode, digester, warnings, observer);
     }
 
     /** What is resolved, or the substitute if there is a fault. */

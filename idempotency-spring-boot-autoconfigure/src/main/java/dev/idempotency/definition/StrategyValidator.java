@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ final class StrategyValidator {
         StrategyValidator validator =
                 new StrategyValidator(candidate.annotation().strategy());
         validator.validateAttributes(candidate.annotation());
+        validator.validateConflicts(candidate.annotation());
         validator.validateListener(candidate);
         return validator.faults;
     }
@@ -48,6 +50,14 @@ final class StrategyValidator {
                 List.of(Strategy.OFFSET),
                 "keepReply = true",
                 "replies are kept with the id of a message");
+    }
+
+    private void validateConflicts(IdempotentListener annotation) {
+        refuse(
+                annotation.conflicts() != OnConflict.DEFAULT,
+                List.of(Strategy.OFFSET),
+                "conflicts = OnConflict." + annotation.conflicts(),
+                "there are no ids that two messages could share");
     }
 
     private void validateListener(ListenerCandidate candidate) {

@@ -141,7 +141,8 @@ public final class Inbox implements DisposableBean {
 
     /**
      * Sends all messages of a consumer that have failed, until now, to their topics again, in the order of their
-     * records. One that is refused, such as one that is too large, does not keep the others from being sent.
+     * records. One that is refused, such as one that is too large, does not keep the others from being sent. Messages that
+     * have the id of another one are left out, as they would be refused again.
      *
      * @throws ReplayException if one could not be sent and neither could the next; those before it were
      */
@@ -182,6 +183,14 @@ public final class Inbox implements DisposableBean {
                     id,
                     "its payload was not kept (%s). Raise idempotency.inbox.max-payload for the next ones."
                             .formatted(message.entry().payloadOmitted()));
+        }
+        MessageId shared = ConflictingId.sharedBy(id);
+        if (shared != null && isProcessed(shared)) {
+            throw refused(
+                    id,
+                    ("its own id is '%s', under which another message has been processed, so that its replay would be"
+                                    + " refused again. Send it with another id, or forget the other one on purpose before.")
+                            .formatted(shared.value()));
         }
         return message;
     }

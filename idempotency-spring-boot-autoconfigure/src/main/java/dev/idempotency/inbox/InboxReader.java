@@ -54,6 +54,7 @@ final class InboxReader {
             select message_id
             from %s
             where consumer_id = ? and status = 'failed' and payload_omitted is null and %s <= ?
+                and message_id not like '%%%s%%'
             order by record_topic, record_partition, record_offset
             %s
             """;
@@ -150,7 +151,11 @@ final class InboxReader {
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
     List<MessageId> replayable(String consumer, Instant upTo, int limit) {
         return this.database.inTransaction(() -> this.jdbc.query(
-                REPLAYABLE.formatted(this.table, this.dialect.secondsOf("updated_at"), this.dialect.rows(0, limit)),
+                REPLAYABLE.formatted(
+                        this.table,
+                        this.dialect.secondsOf("updated_at"),
+                        ConflictingId.MARK,
+                        this.dialect.rows(0, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
                 EpochSeconds.toDecimal(upTo)));

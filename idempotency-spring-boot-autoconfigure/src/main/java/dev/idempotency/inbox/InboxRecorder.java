@@ -1,6 +1,7 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
@@ -99,6 +100,16 @@ public final class InboxRecorder {
                     reason);
             this.observers.tell(observer -> observer.unrecorded(consumer, reason));
         }
+    }
+
+    /**
+     * A message has the id of another one, and was not processed: keeps it beside that one, under an id that is made of both
+     * its id and its record. Throws nothing, as {@link #failed}.
+     */
+    public void conflicting(
+            MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure) {
+        MessageId own = ConflictingId.of(shared, coordinates);
+        failed(List.of(new DeliveredMessage(own, coordinates, record, 0)), failure);
     }
 
     /**

@@ -41,6 +41,15 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
+    /** Digests what a container's consumers receive, where that can be remembered; or else what is made of it. */
+    public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
+        if (refusal(container) != null) {
+            return PayloadDigester.OF_VALUES;
+        }
+        rememberIn(container);
+        return this.received::digestOf;
+    }
+
     /** Wraps the deserializers in properties of this container alone, which it is given: it may have had those of others. */
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory =

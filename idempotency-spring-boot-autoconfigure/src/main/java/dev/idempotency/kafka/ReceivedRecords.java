@@ -51,11 +51,25 @@ public final class ReceivedRecords {
         return bytes;
     }
 
+    /** The digest of a record's value as it came from the broker, or {@code null} if that is not known. */
+    @Nullable
+    Long digestOf(ConsumerRecord<?, ?> record) {
+        Received found = this.byHeaders.get(new HeadersReference(record.headers(), null));
+        if (found == null) {
+            return wasNotDeserialized(record) ? (Long) PayloadDigest.OF_NO_VALUE : null;
+        }
+        return (found.value != null) ? PayloadDigest.of(found.value) : PayloadDigest.OF_NO_VALUE;
+    }
+
+    /** Then there was nobody to remember it. */
+    private static boolean wasNotDeserialized(ConsumerRecord<?, ?> record) {
+        return record.key() == null && record.value() == null;
+    }
+
     /** A record as it came from the broker, before anything was made of it, or {@code null} if that is not known. */
     public @Nullable ConsumerRecord<byte[], byte[]> find(ConsumerRecord<?, ?> record) {
         Received found = this.byHeaders.get(new HeadersReference(record.headers(), null));
-        if (found == null && record.key() == null && record.value() == null) {
-            // Nothing was deserialized, so there was nobody to remember it.
+        if (found == null && wasNotDeserialized(record)) {
             found = new Received(copy(record.headers()));
         }
         return (found == null)

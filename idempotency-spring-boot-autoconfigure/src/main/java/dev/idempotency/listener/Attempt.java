@@ -5,10 +5,12 @@ import dev.idempotency.MessageId;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.Candidate;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -55,6 +57,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     @Override
     public @Nullable Object run() throws Throwable {
         Admission answer = claim();
+        if (this.definition.conflicts().isFailure()) {
+            refuseConflicts(answer);
+        }
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
@@ -82,6 +87,13 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw ex;
+        }
+    }
+
+    /** What was claimed beside a message that must not be dropped is undone. */
+    private static void refuseConflicts(Admission answer) {
+        for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+            throw new ConflictFoundException(first.getKey(), first.getValue());
         }
     }
 

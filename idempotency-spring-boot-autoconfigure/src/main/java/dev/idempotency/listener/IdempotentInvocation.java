@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.MessageConflictException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
@@ -132,6 +133,8 @@ final class IdempotentInvocation {
         Attempt attempt = attempt(this.candidates);
         try {
             return executeAndReport(attempt);
+        } catch (ConflictFoundException ex) {
+            throw refuse(ex);
         } catch (Throwable ex) {
             BatchFailure named = namedIn(ex, attempt);
             if (named == null) {
@@ -162,6 +165,8 @@ final class IdempotentInvocation {
             if (together.isCommitted()) {
                 return;
             }
+        } catch (ConflictFoundException ex) {
+            throw refuse(ex);
         } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             if (together.isCommitted()) {
@@ -183,9 +188,21 @@ final class IdempotentInvocation {
         SeparatedBatch.processEach(this.delivery.records().subList(0, messages.size()), position -> {
             begin(position);
             Attempt alone = attempt(messages.subList(position, position + 1));
-            executeAndReport(alone);
+            try {
+                executeAndReport(alone);
+            } catch (ConflictFoundException ex) {
+                throw this.reporter.refused(ex);
+            }
             return alone.isCommitted();
         });
+    }
+
+    /** What stands before a message that has the id of another one is done first, as it is the only one that fails. */
+    private RuntimeException refuse(ConflictFoundException found) throws Throwable {
+        Candidate culprit = found.candidate();
+        settleTogetherOrEach(this.candidates.subList(0, culprit.position()));
+        MessageConflictException failure = this.reporter.refused(found);
+        return this.delivery.isBatch() ? NamedFailure.at(culprit.record(), failure.getMessage(), failure) : failure;
     }
 
     private Attempt attempt(List<Candidate> messages) {
@@ -197,6 +214,8 @@ final class IdempotentInvocation {
         Object result;
         try {
             result = attempt.execute();
+        } catch (ConflictFoundException ex) {
+            throw ex;
         } catch (Throwable ex) {
             if (!attempt.isCommitted()) {
                 this.reporter.failed(ex, attempt.messagesAtStake(), attempt.called(), namedIn(ex, attempt));

@@ -1,8 +1,11 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.MessageConflictException;
+import dev.idempotency.definition.ConflictHandling;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
@@ -57,6 +60,25 @@ final class OutcomeReporter {
         for (Duplicate duplicate : admission.duplicates()) {
             observer.duplicate(duplicate);
             logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
+        }
+        admission.conflicts().forEach((candidate, conflict) -> {
+            this.definition.conflicts().dropped(conflict);
+            keepConflicting(candidate, conflict, ConflictHandling.failure(conflict));
+        });
+    }
+
+    /** Tells that a message fails since it has the id of another one; returns what it fails with. */
+    MessageConflictException refused(ConflictFoundException found) {
+        this.definition.observer().failed(1);
+        MessageConflictException failure = this.definition.conflicts().failed(found.conflict());
+        keepConflicting(found.candidate(), found.conflict(), failure);
+        return failure;
+    }
+
+    private void keepConflicting(Candidate candidate, Conflict conflict, MessageConflictException failure) {
+        InboxRecorder inbox = this.definition.inbox();
+        if (inbox != null) {
+            inbox.conflicting(conflict.id(), candidate.coordinates(), candidate.record(), failure);
         }
     }
 

@@ -2,7 +2,6 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
-import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
@@ -90,17 +89,15 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
     }
 
     private void report(long nanos) {
-        Map<ListenerDefinition, Admission> admissions = new LinkedHashMap<>();
+        Map<ListenerDefinition, List<Admission>> answers = new LinkedHashMap<>();
         for (Attempt attempt : this.attempts) {
             Admission answer = attempt.admission();
             if (answer != null) {
-                Admission all = admissions.computeIfAbsent(
-                        attempt.definition(),
-                        definition -> new Admission(new ArrayList<>(), new ArrayList<Duplicate>()));
-                all.admitted().addAll(answer.admitted());
-                all.duplicates().addAll(answer.duplicates());
+                answers.computeIfAbsent(attempt.definition(), definition -> new ArrayList<>())
+                        .add(answer);
             }
         }
-        admissions.forEach((definition, all) -> new OutcomeReporter(definition, true).committed(all, nanos));
+        answers.forEach(
+                (definition, all) -> new OutcomeReporter(definition, true).committed(Admission.ofAll(all), nanos));
     }
 }

@@ -5,6 +5,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -34,6 +35,7 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
+    private final Counter conflicts;
     private final Timer age;
     private final Timer listener;
     private final Counter retries;
@@ -59,6 +61,10 @@ final class ConsumerMeters implements ConsumerObserver {
                             .tags(tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT)))
                             .register(registry));
         }
+        this.conflicts = Counter.builder(IdempotencyMeters.DEDUP_CONFLICTS)
+                .description("Messages with the id of another one, and another payload")
+                .tags(tags)
+                .register(registry);
         for (ClaimResult result : ClaimResult.values()) {
             this.claims.put(
                     result,
@@ -131,6 +137,11 @@ final class ConsumerMeters implements ConsumerObserver {
         if (duplicate.age() != null) {
             this.age.record(duplicate.age());
         }
+    }
+
+    @Override
+    public void conflict(Conflict conflict) {
+        this.conflicts.increment();
     }
 
     @Override

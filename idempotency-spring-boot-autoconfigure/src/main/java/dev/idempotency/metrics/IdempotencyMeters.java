@@ -12,6 +12,8 @@ import dev.idempotency.observe.Outcome;
  * <td>messages by {@link Outcome}, after the commit; {@code failed} counts every attempt</td></tr>
  * <tr><td>{@value #DEDUP_HITS}</td><td>counter</td><td>{@value #CONSUMER}, {@value #KIND}</td>
  * <td>duplicates by {@link dev.idempotency.DuplicateKind}</td></tr>
+ * <tr><td>{@value #DEDUP_CONFLICTS}</td><td>counter</td><td>{@value #CONSUMER}</td>
+ * <td>messages with the id of another one, and another payload, which were dropped or failed</td></tr>
  * <tr><td>{@value #DEDUP_AGE}</td><td>timer</td><td>{@value #CONSUMER}</td>
  * <td>how long before its duplicate a message was processed</td></tr>
  * <tr><td>{@value #RETENTION}</td><td>gauge</td><td>{@value #CONSUMER}</td>
@@ -48,6 +50,7 @@ public final class IdempotencyMeters {
 
     public static final String MESSAGES = "idempotency.messages";
     public static final String DEDUP_HITS = "idempotency.dedup.hits";
+    public static final String DEDUP_CONFLICTS = "idempotency.dedup.conflicts";
     public static final String DEDUP_AGE = "idempotency.dedup.age";
     public static final String RETENTION = "idempotency.retention";
     public static final String CLAIM = "idempotency.claim";

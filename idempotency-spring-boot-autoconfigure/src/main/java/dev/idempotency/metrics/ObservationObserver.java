@@ -2,6 +2,7 @@ package dev.idempotency.metrics;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -35,6 +36,9 @@ public final class ObservationObserver implements IdempotencyObserver {
 
     /** The event of a dropped duplicate. */
     public static final String DUPLICATE_EVENT = "idempotency.duplicate";
+
+    /** The event of a message with the id of another one. */
+    public static final String CONFLICT_EVENT = "idempotency.conflict";
 
     private static final String MIXED = "mixed";
 
@@ -73,6 +77,16 @@ public final class ObservationObserver implements IdempotencyObserver {
                 }
                 observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
             });
+        }
+
+        /** Beside its outcome, which is told by itself. */
+        @Override
+        public void conflict(Conflict conflict) {
+            Observation observation = ObservationObserver.this.registry.getCurrentObservation();
+            if (observation != null) {
+                observation.event(Observation.Event.of(
+                        CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
+            }
         }
 
         @Override

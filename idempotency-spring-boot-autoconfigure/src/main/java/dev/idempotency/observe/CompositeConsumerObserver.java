@@ -47,6 +47,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void conflict(Conflict conflict) {
+        this.observers.tell(observer -> observer.conflict(conflict));
+    }
+
+    @Override
     public void missingKey(RecordCoordinates coordinates) {
         this.observers.tell(observer -> observer.missingKey(coordinates));
     }

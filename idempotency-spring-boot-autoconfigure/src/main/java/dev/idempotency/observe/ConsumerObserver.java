@@ -26,6 +26,12 @@ public interface ConsumerObserver {
     /** A message was dropped. */
     default void duplicate(Duplicate duplicate) {}
 
+    /**
+     * A message has the id of another one, and another payload: it was dropped, of which {@link #duplicate} is told, too, or
+     * it {@link #failed}.
+     */
+    default void conflict(Conflict conflict) {}
+
     /** A message has no usable key: it failed, or was processed without deduplication. */
     default void missingKey(RecordCoordinates coordinates) {}
 

@@ -1,9 +1,13 @@
 package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,8 +15,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param admitted the messages that the listener is called with, in order
  * @param duplicates those that it is not called with
+ * @param conflicts those of them that have the id of another message, in order
  */
-public record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+public record Admission(List<Candidate> admitted, List<Duplicate> duplicates, Map<Candidate, Conflict> conflicts) {
+
+    /** One in which nobody has the id of another. */
+    public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+        this(admitted, duplicates, Map.of());
+    }
+
+    /** The answers to several claims of one transaction, as one. */
+    public static Admission ofAll(List<Admission> answers) {
+        Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
+        answers.forEach(answer -> conflicts.putAll(answer.conflicts));
+        return new Admission(all(answers, Admission::admitted), all(answers, Admission::duplicates), conflicts);
+    }
+
+    private static <T> List<T> all(List<Admission> answers, Function<Admission, List<T>> part) {
+        return answers.stream().flatMap(answer -> part.apply(answer).stream()).toList();
+    }
 
     public boolean isEmpty() {
         return this.admitted.isEmpty();

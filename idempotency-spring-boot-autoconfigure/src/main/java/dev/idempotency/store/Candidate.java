@@ -12,9 +12,19 @@ import org.jspecify.annotations.Nullable;
  * @param record the record that was delivered
  * @param id its identity; without one it enters unclaimed
  * @param coordinates where its record stood first
+ * @param payloadDigest what its payload is known by; {@code null} if that is not known, or nobody asks
  */
 public record Candidate(
-        int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+        int position,
+        ConsumerRecord<?, ?> record,
+        @Nullable MessageId id,
+        RecordCoordinates coordinates,
+        @Nullable Long payloadDigest) {
+
+    /** One whose payload is not looked at. */
+    public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+        this(position, record, id, coordinates, null);
+    }
 
     /** One that may be a copy of another record, as in retry topics, and is recognised all the same. */
     public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id) {

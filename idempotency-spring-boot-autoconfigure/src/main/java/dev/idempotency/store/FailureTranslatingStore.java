@@ -23,6 +23,12 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
+    public ClaimAnswer claimOrFind(List<Claim> claims) {
+        return StoreExceptionTranslator.attempt(
+                () -> "claim " + claims.get(0).coordinates(), () -> this.store.claimOrFind(claims));
+    }
+
+    @Override
     public boolean holds(MessageId claimed) {
         return StoreExceptionTranslator.attempt(
                 () -> "ask whether message '" + claimed.value() + "' is still claimed",

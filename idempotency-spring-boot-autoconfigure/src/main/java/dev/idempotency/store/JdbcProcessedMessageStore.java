@@ -3,12 +3,14 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.database.AnsweringClaimStatement;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.WriteProbe;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -22,6 +24,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -40,11 +43,14 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     private static final int IDS_PER_QUERY = 500;
 
+    /** The column after what every message has. */
+    private static final int DIGEST = 7;
+
     /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
     private static final int LOOK_UP_SECONDS = 5;
 
     private static final String FIND = """
-            select message_id, record_topic, record_partition, record_offset, %s, %s
+            select message_id, record_topic, record_partition, record_offset, %s, %s%s
             from %s
             where consumer_id = ? and message_id in (%%s)
             """;
@@ -63,7 +69,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final ClaimStatement claim;
+    private final @Nullable AnsweringClaimStatement answeringClaim;
     private final String find;
+    private final String findWithDigests;
     private final String any;
     private final String delete;
     private final String markForgotten;
@@ -72,6 +80,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final StoreStatisticsReader statistics;
     private final WriteProbe probe;
 
+    /** From the first claim with a digest on: who has switched them off needs no column for them. */
+    private volatile boolean digests;
+
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcProcessedMessageStore(IdempotencyDatabase database, Duration claimTimeout) {
         Dialect dialect = database.dialect();
@@ -79,7 +90,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.claim = dialect.claimIn(table);
-        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), table);
+        this.answeringClaim = dialect.answeringClaimIn(table);
+        this.find = find(dialect, table, "");
+        this.findWithDigests = dialect.keepsPayloadDigests() ? find(dialect, table, ", payload_digest") : this.find;
         this.any = ANY.formatted(table);
         this.delete = DELETE.formatted(table);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
@@ -87,6 +100,10 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.lookUps = database.jdbc(LOOK_UP_SECONDS);
         this.statistics = new StoreStatisticsReader(database, this.lookUps);
         this.probe = new WriteProbe(database);
+    }
+
+    private static String find(Dialect dialect, String table, String more) {
+        return FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), more, table);
     }
 
     /** The database whose transactions a claim can be part of. */
@@ -101,8 +118,34 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
-        List<Claim> sorted = (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
-        return this.transaction.claim(this.claim, sorted);
+        return this.transaction.claim(this.claim, prepare(claims));
+    }
+
+    /**
+     * One statement where the database has one. What it does not see is nevertheless a duplicate: somebody else has
+     * committed it while the claim waited.
+     */
+    @Override
+    public ClaimAnswer claimOrFind(List<Claim> claims) {
+        AnsweringClaimStatement statement = this.answeringClaim;
+        if (statement == null) {
+            return ProcessedMessageStore.super.claimOrFind(claims);
+        }
+        Map<MessageId, ProcessedMessage> originals = new HashMap<>();
+        String consumer = claims.get(0).id().consumer();
+        ClaimStatement claiming = (connection, sorted, limit) -> statement.execute(connection, sorted, limit, row -> {
+            ProcessedMessage original = read(row, consumer);
+            originals.put(original.id(), original);
+        });
+        Set<MessageId> claimed = this.transaction.claim(claiming, prepare(claims));
+        return new ClaimAnswer(claimed, originals).complete(claims, this::find);
+    }
+
+    private List<Claim> prepare(List<Claim> claims) {
+        if (!this.digests && claims.stream().anyMatch(claim -> claim.payloadDigest() != null)) {
+            this.digests = true;
+        }
+        return (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
     }
 
     @Override
@@ -138,21 +181,31 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     }
 
     private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
-        String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1));
+        String sql = (this.digests ? this.findWithDigests : this.find).formatted("?" + ", ?".repeat(ids.size() - 1));
         String consumer = ids.get(0).consumer();
         Stream<String> values = ids.stream().map(MessageId::value);
         template.query(
                 sql,
                 (ResultSet row) -> {
-                    MessageId id = new MessageId(consumer, row.getString(1));
-                    RecordCoordinates coordinates =
-                            new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-                    Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
-                    Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
-                    found.put(
-                            id, new ProcessedMessage(id, coordinates, processedAt, Duration.between(processedAt, now)));
+                    ProcessedMessage message = read(row, consumer);
+                    found.put(message.id(), message);
                 },
                 Stream.concat(Stream.of(consumer), values).toArray());
+    }
+
+    private static ProcessedMessage read(ResultSet row, String consumer) throws SQLException {
+        MessageId id = new MessageId(consumer, row.getString(1));
+        RecordCoordinates coordinates = new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
+        Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
+        Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
+        boolean hasDigest = row.getMetaData().getColumnCount() >= DIGEST;
+        long digest = hasDigest ? row.getLong(DIGEST) : 0;
+        return new ProcessedMessage(
+                id,
+                coordinates,
+                processedAt,
+                Duration.between(processedAt, now),
+                (hasDigest && !row.wasNull()) ? digest : null);
     }
 
     @Override
@@ -211,5 +264,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     @Override
     public void close() {
         this.claim.close();
+        if (this.answeringClaim != null) {
+            this.answeringClaim.close();
+        }
     }
 }

@@ -3,74 +3,129 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
  * one may enter; one without an id enters unclaimed.
  *
- * @param consumer whose messages they are
- * @param store where they are claimed
+ * <p>The plain claim is the faster one for new messages, and needs a second question where it meets a duplicate. As these
+ * seldom come alone, the next claim after one asks for the originals at once.
  */
-public record MessageIdStrategy(String consumer, ProcessedMessageStore store) implements AdmissionStrategy {
+public final class MessageIdStrategy implements AdmissionStrategy {
+
+    private final String consumer;
+    private final ProcessedMessageStore store;
+
+    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    private volatile boolean duplicatesExpected;
+
+    /** {@code store} is where the consumer's messages are claimed. */
+    public MessageIdStrategy(String consumer, ProcessedMessageStore store) {
+        this.consumer = consumer;
+        this.store = store;
+    }
 
     @Override
     public Admission admit(List<Candidate> candidates) {
-        Set<MessageId> ids = new HashSet<>(candidates.size() * 2);
-        List<Candidate> firsts = new ArrayList<>(candidates.size());
+        Map<MessageId, Candidate> firsts = new HashMap<>(candidates.size() * 2);
         List<Claim> claims = new ArrayList<>(candidates.size());
         for (Candidate candidate : candidates) {
-            if (candidate.id() == null) {
-                firsts.add(candidate);
-            } else if (ids.add(candidate.id())) {
-                firsts.add(candidate);
-                claims.add(new Claim(candidate.id(), candidate.coordinates()));
+            if (candidate.id() != null && firsts.putIfAbsent(candidate.id(), candidate) == null) {
+                claims.add(new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest()));
             }
         }
-        Set<MessageId> claimed = claims.isEmpty() ? Set.of() : this.store.claim(claims);
-        List<Candidate> admitted = (claimed.size() == claims.size())
-                ? firsts
-                : firsts.stream()
-                        .filter(candidate -> candidate.id() == null || claimed.contains(candidate.id()))
-                        .toList();
-        if (admitted.size() == candidates.size()) {
+        ClaimAnswer answer = claims.isEmpty() ? new ClaimAnswer(Set.of()) : claim(claims);
+        if (answer.claimed().size() == candidates.size()) {
             return new Admission(candidates, List.of());
         }
-        List<Candidate> refused = new ArrayList<>(candidates);
-        refused.removeAll(new HashSet<>(admitted));
-        return new Admission(admitted, duplicates(refused, claimed));
+        return sortOut(candidates, firsts, answer);
     }
 
-    private List<Duplicate> duplicates(List<Candidate> refused, Set<MessageId> claimed) {
-        Set<MessageId> processedBefore = refused.stream()
-                .map(Candidate::id)
-                .filter(id -> !claimed.contains(id))
-                .collect(Collectors.toSet());
-        Map<MessageId, ProcessedMessage> originals =
-                processedBefore.isEmpty() ? Map.of() : this.store.find(processedBefore);
-        return refused.stream()
-                .map(candidate -> duplicate(candidate, originals.get(candidate.id())))
-                .toList();
-    }
-
-    private static Duplicate duplicate(Candidate candidate, @Nullable ProcessedMessage original) {
-        MessageId id = Objects.requireNonNull(candidate.id());
-        if (original == null) {
-            return new Duplicate(id, candidate.coordinates(), DuplicateKind.REPUBLICATION, null, null);
+    private ClaimAnswer claim(List<Claim> claims) {
+        ClaimAnswer answer = this.duplicatesExpected
+                ? this.store.claimOrFind(claims)
+                : new ClaimAnswer(this.store.claim(claims)).complete(claims, this.store::find);
+        boolean duplicates = answer.claimed().size() < claims.size();
+        if (this.duplicatesExpected != duplicates) {
+            this.duplicatesExpected = duplicates;
         }
-        DuplicateKind kind = original.coordinates().equals(candidate.coordinates())
-                ? DuplicateKind.REDELIVERY
-                : DuplicateKind.REPUBLICATION;
-        return new Duplicate(id, candidate.coordinates(), kind, original.processedAt(), original.age());
+        return answer;
+    }
+
+    private static Admission sortOut(List<Candidate> candidates, Map<MessageId, Candidate> firsts, ClaimAnswer answer) {
+        List<Candidate> admitted = new ArrayList<>();
+        List<Duplicate> duplicates = new ArrayList<>();
+        Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
+        for (Candidate candidate : candidates) {
+            MessageId id = candidate.id();
+            boolean claimed = id != null && answer.claimed().contains(id);
+            if (id == null || (claimed && firsts.get(id) == candidate)) {
+                admitted.add(candidate);
+                continue;
+            }
+            Original original = claimed
+                    ? Original.of(Objects.requireNonNull(firsts.get(id)))
+                    : Original.of(answer.originals().get(id));
+            duplicates.add(original.duplicate(candidate, id));
+            if (original.isContradictedBy(candidate)) {
+                conflicts.put(candidate, original.conflict(candidate, id));
+            }
+        }
+        return new Admission(admitted, duplicates, conflicts);
+    }
+
+    /** What is known of the message that another one is a duplicate of. */
+    private record Original(
+            @Nullable ProcessedMessage processed,
+            @Nullable RecordCoordinates coordinates,
+            @Nullable Long payloadDigest) {
+
+        /** One of the same delivery, which may enter. */
+        static Original of(Candidate first) {
+            return new Original(null, first.coordinates(), first.payloadDigest());
+        }
+
+        static Original of(@Nullable ProcessedMessage processed) {
+            return (processed != null)
+                    ? new Original(processed, processed.coordinates(), processed.payloadDigest())
+                    : new Original(null, null, null);
+        }
+
+        Duplicate duplicate(Candidate candidate, MessageId id) {
+            if (this.processed == null) {
+                return new Duplicate(id, candidate.coordinates(), DuplicateKind.REPUBLICATION, null, null);
+            }
+            DuplicateKind kind = this.processed.coordinates().equals(candidate.coordinates())
+                    ? DuplicateKind.REDELIVERY
+                    : DuplicateKind.REPUBLICATION;
+            return new Duplicate(id, candidate.coordinates(), kind, this.processed.processedAt(), this.processed.age());
+        }
+
+        /** A redelivery is the same message, whatever became of its bytes on the way. */
+        boolean isContradictedBy(Candidate candidate) {
+            return this.payloadDigest != null
+                    && candidate.payloadDigest() != null
+                    && !this.payloadDigest.equals(candidate.payloadDigest())
+                    && !candidate.coordinates().equals(this.coordinates);
+        }
+
+        Conflict conflict(Candidate candidate, MessageId id) {
+            Instant processedAt = (this.processed != null) ? this.processed.processedAt() : null;
+            return new Conflict(id, candidate.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
+        }
     }
 
     @Override

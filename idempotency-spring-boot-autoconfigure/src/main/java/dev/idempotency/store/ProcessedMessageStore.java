@@ -17,7 +17,8 @@ import java.util.function.BooleanSupplier;
 public interface ProcessedMessageStore {
 
     /**
-     * Claims messages in the current transaction, and becomes binding when it commits.
+     * Claims messages in the current transaction, and becomes binding when it commits. What a claim says of a payload is
+     * kept with it, by a store that can.
      *
      * <p>Waits for another transaction that holds one of the claims: if it commits, the message is a duplicate; if it
      * rolls back, the message is claimed here.
@@ -28,6 +29,17 @@ public interface ProcessedMessageStore {
      * @throws dev.idempotency.UnprotectedListenerException if there is no transaction that the claim would be part of
      */
     Set<MessageId> claim(List<Claim> claims);
+
+    /**
+     * The same, with what is known of those that have been processed before. Asked where duplicates are likely, so that
+     * they cost no second question where one can answer both.
+     *
+     * @param claims claims of one consumer, with distinct ids
+     * @return the ids that are claimed now, and the originals of the others; by default, after a claim and a look-up
+     */
+    default ClaimAnswer claimOrFind(List<Claim> claims) {
+        return new ClaimAnswer(claim(claims)).complete(claims, this::find);
+    }
 
     /**
      * Asked before the commit: whether a claim is still part of the current transaction. It is not if the database has

@@ -52,7 +52,7 @@ class IdempotencyEndpointIT {
         Map<String, Object> before = consumer(ok("/idempotency"), BILLING);
         String id = unique();
         this.app.bill(id, "once");
-        this.app.bill(id, "once");
+        this.app.bill(id, "once, with another payload");
         this.app.bill(unique(), "fail");
         this.app.bill("", "no key");
         String body = ok("/idempotency/" + BILLING);
@@ -66,6 +66,8 @@ class IdempotencyEndpointIT {
                 .isEqualTo(1);
         assertThat(count(body, "hits", "republication") - count(before, "hits", "republication"))
                 .isEqualTo(1);
+        assertThat(JsonPath.<Integer>read(body, "$.conflicts") - (int) before.get("conflicts"))
+                .isOne();
         assertThat(JsonPath.<String>read(body, "$.lastHit.messageId")).isEqualTo(id);
         assertThat(JsonPath.<String>read(body, "$.lastHit.kind")).isEqualTo("republication");
         assertThat(JsonPath.<String>read(body, "$.lastHit.record.topic")).isEqualTo(this.app.billingTopic());

@@ -2,6 +2,7 @@ package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.testing.TestDatabase;
@@ -26,10 +27,13 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Migrations that begin in the middle, on every database. */
 class MigrationIT {
@@ -202,6 +206,23 @@ class MigrationIT {
             }
         } finally {
             threads.shutdownNow();
+        }
+    }
+
+    /** MariaDB stands in for MySQL, of which there is no server to be had here. */
+    @Test
+    void theDigestOfPayloadsIsAddedOnceAlsoWhereColumnsCannotBeAddedIfTheyAreMissing() {
+        assumeThat(TestMariaDb.createDatabase()).isPresent();
+        connect(Vendor.MARIADB);
+        migrate();
+        this.jdbc.execute("alter table idempotency_processed drop column payload_digest");
+        String script = SchemaScript.ALL.get(SchemaScript.ALL.size() - 1).sql(new MySqlDialect("mysql"));
+        this.dataSource.setMaximumPoolSize(1);
+        for (int run = 0; run < 2; run++) {
+            new TransactionTemplate(new DataSourceTransactionManager(this.dataSource))
+                    .executeWithoutResult(
+                            status -> Stream.of(script.split(";\\s*(\\n|$)")).forEach(this.jdbc::execute));
+            assertThatAllIsThere();
         }
     }
 

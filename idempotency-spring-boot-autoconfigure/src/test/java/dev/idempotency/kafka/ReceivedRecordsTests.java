@@ -63,6 +63,21 @@ class ReceivedRecordsTests {
     }
 
     @Test
+    void aPayloadIsDigestedAsItWasReceived() {
+        Headers headers = new RecordHeaders();
+        this.received.remember(headers, false, bytes('v'));
+        Headers tombstone = new RecordHeaders();
+        this.received.remember(tombstone, true, bytes('k'));
+        assertThat(this.received.digestOf(record(headers, null, "made of it")))
+                .isEqualTo(PayloadDigest.of(new byte[] {'v'}));
+        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigest.OF_NO_VALUE);
+        assertThat(this.received.digestOf(record(new RecordHeaders(), null, null)))
+                .isEqualTo(PayloadDigest.OF_NO_VALUE);
+        assertThat(this.received.digestOf(record(new RecordHeaders(), "k", "put in its place")))
+                .isNull();
+    }
+
+    @Test
     void whatNobodyHoldsIsForgotten() {
         List<Headers> held = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

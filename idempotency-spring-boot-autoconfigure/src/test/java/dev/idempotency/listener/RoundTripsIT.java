@@ -57,6 +57,7 @@ class RoundTripsIT {
                         "topic=" + TOPIC,
                         "spring.kafka.listener.auto-startup=false",
                         "spring.datasource.hikari.maximum-pool-size=4",
+                        "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),
@@ -121,6 +122,23 @@ class RoundTripsIT {
                 .isBetween(RAW + 2, RAW + 3));
     }
 
+    @Test
+    void ofDuplicatesThatFollowEachOtherOnlyTheFirstWaitsForItsOriginal() {
+        for (String known : List.of("known", "known-batch")) {
+            app.jdbc().update("""
+                    insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition,
+                        record_offset)
+                    select ?, 'message-' || i, ?, 0, i
+                    from generate_series(0, ?) as i
+                    """, known, TOPIC, MESSAGES - 1);
+            List<Integer> waits = roundTripsOf(known);
+            assertThat(waits.get(0)).isEqualTo(3);
+            // The claim, which answers with the original, and the commit.
+            assertThat(waits.subList(1, waits.size())).isNotEmpty().containsOnly(2);
+        }
+        assertThat(app.bean(Effects.class).all()).noneMatch(effect -> effect.startsWith("known"));
+    }
+
     private static List<Integer> roundTripsOf(String listener) {
         app.bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer(listener)
@@ -151,6 +169,18 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "known", topics = "${topic}")
+        @IdempotentListener("known")
+        void known(String payload) {
+            this.effects.happen("known " + payload);
+        }
+
+        @KafkaListener(id = "known-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=100")
+        @IdempotentListener("known-batch")
+        void knownBatch(List<String> payloads) {
+            this.effects.happen("known-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")

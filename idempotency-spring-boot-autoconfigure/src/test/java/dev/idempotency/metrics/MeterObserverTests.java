@@ -9,6 +9,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -49,6 +50,7 @@ class MeterObserverTests {
                 .contains(
                         "idempotency.messages",
                         "idempotency.dedup.hits",
+                        "idempotency.dedup.conflicts",
                         "idempotency.dedup.age",
                         "idempotency.retention",
                         "idempotency.claim",
@@ -62,7 +64,7 @@ class MeterObserverTests {
                         "idempotency.store.rows",
                         "idempotency.store.oldest.age");
         assertThat(meters.stream().filter(Counter.class::isInstance).map(Counter.class::cast))
-                .hasSize(10)
+                .hasSize(11)
                 .allSatisfy(counter -> assertThat(counter.count()).isZero());
         assertThat(meters.stream().filter(Timer.class::isInstance).map(Timer.class::cast))
                 .hasSize(9)
@@ -112,6 +114,8 @@ class MeterObserverTests {
                         .tag("kind", "redelivery")
                         .counter()
                         .count())
+                .isEqualTo(1);
+        assertThat(this.registry.get("idempotency.dedup.conflicts").counter().count())
                 .isEqualTo(1);
     }
 
@@ -164,6 +168,7 @@ class MeterObserverTests {
         observer.processed(ID, RECORD);
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
+        observer.conflict(new Conflict(ID, RECORD, RECORD, null));
         observer.missingKey(RECORD);
         observer.failed(1);
         observer.committed(1000);

@@ -36,11 +36,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -278,6 +281,103 @@ abstract class AbstractProcessedMessageStoreIT {
         assertThat(found).containsOnlyKeys(id("a"));
         assertThat(found.get(id("a")).coordinates()).isEqualTo(SOMEWHERE);
         assertThat(found.get(id("a")).age()).isBetween(Duration.ZERO, Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aClaimIsAnsweredWithTheOriginalsOfThoseThatWereNotFree() {
+        claim("b", "d");
+        ClaimAnswer one = claimOrFind(claims("a"));
+        assertThat(one.claimed()).containsExactly(id("a"));
+        assertThat(one.originals()).isEmpty();
+        ClaimAnswer taken = claimOrFind(claims("a"));
+        assertThat(taken.claimed()).isEmpty();
+        assertThat(taken.originals()).containsOnlyKeys(id("a"));
+        assertThat(taken.originals().get(id("a")).coordinates()).isEqualTo(SOMEWHERE);
+        assertThat(taken.originals().get(id("a")).age()).isBetween(Duration.ZERO, Duration.ofMinutes(1));
+        ClaimAnswer many = claimOrFind(claims("e", "d", "c", "b", "a"));
+        assertThat(many.claimed()).containsExactlyInAnyOrder(id("c"), id("e"));
+        assertThat(many.originals()).containsOnlyKeys(id("a"), id("b"), id("d"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void whatAnotherHasCommittedWhileAClaimWaitedIsNotClaimedAndItsOriginalIsFound(int size) throws Exception {
+        String[] ids = IntStream.range(0, size).mapToObj(i -> "waited-" + i).toArray(String[]::new);
+        ClaimAnswer answer = answerWhileFirstIsOpen(ids, false);
+        assertThat(answer.claimed()).doesNotContain(id("waited-0")).hasSize(size - 1);
+        assertThat(answer.originals()).containsOnlyKeys(id("waited-0"));
+        assertThat(answer.originals().get(id("waited-0")).coordinates()).isEqualTo(SOMEWHERE);
+        assertThat(answerWhileFirstIsOpen(new String[] {"undone"}, true).claimed())
+                .containsExactly(id("undone"));
+    }
+
+    /** What claims are answered with of which another transaction holds the first, until it ends. */
+    private ClaimAnswer answerWhileFirstIsOpen(String[] ids, boolean firstRollsBack) throws Exception {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims(ids[0]));
+            claimed.countDown();
+            await(mayEnd);
+            if (firstRollsBack) {
+                status.setRollbackOnly();
+            }
+        }));
+        await(claimed);
+        Future<ClaimAnswer> second = this.threads.submit(() -> claimOrFind(claims(ids)));
+        assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
+                .isThrownBy(() -> second.get(200, TimeUnit.MILLISECONDS));
+        mayEnd.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        return second.get(30, TimeUnit.SECONDS);
+    }
+
+    private ClaimAnswer claimOrFind(List<Claim> claims) {
+        return this.transaction.execute(status -> this.store.claimOrFind(claims));
+    }
+
+    @Test
+    void whatAClaimSaysOfAPayloadIsKeptWithIt() {
+        Claim first = new Claim(id("a"), SOMEWHERE, 42L);
+        Claim second = new Claim(id("b"), SOMEWHERE, -1L);
+        List<Claim> all = List.of(first, second, new Claim(id("c"), SOMEWHERE));
+        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(first)));
+        this.transaction.executeWithoutResult(status -> this.store.claim(all));
+        for (Map<MessageId, ProcessedMessage> found : List.of(
+                this.store.find(List.of(id("a"), id("b"), id("c"))),
+                claimOrFind(all).originals())) {
+            assertThat(found.get(id("a")).payloadDigest()).isEqualTo(keptDigest(42L));
+            assertThat(found.get(id("b")).payloadDigest()).isEqualTo(keptDigest(-1L));
+            assertThat(found.get(id("c")).payloadDigest()).isNull();
+        }
+        assertThat(claimOrFind(List.of(first)).originals().get(id("a")).payloadDigest())
+                .isEqualTo(keptDigest(42L));
+    }
+
+    /** What is read of a digest that was claimed: a user's dialect may know nothing of them. */
+    @Nullable
+    Long keptDigest(long claimed) {
+        return claimed;
+    }
+
+    @Test
+    void whoLooksAtNoPayloadsNeedsNoColumnForThem() {
+        this.jdbc.execute(
+                "alter table idempotency_processed rename column payload_digest to digest_of_another_release");
+        try {
+            ProcessedMessageStore without =
+                    new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
+            this.transaction.executeWithoutResult(status -> {
+                assertThat(without.claim(claims("a"))).hasSize(1);
+                assertThat(without.claim(claims("b", "c"))).hasSize(2);
+                assertThat(without.claimOrFind(claims("a")).originals()).containsOnlyKeys(id("a"));
+                assertThat(without.claimOrFind(claims("a", "d")).originals()).containsOnlyKeys(id("a"));
+            });
+            assertThat(without.find(List.of(id("a"), id("d")))).hasSize(2);
+        } finally {
+            this.jdbc.execute(
+                    "alter table idempotency_processed rename column digest_of_another_release to payload_digest");
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
 class MessageIdStrategyTests {
 
     private final RememberingStore store = new RememberingStore();
+    private final MessageIdStrategy strategy = new MessageIdStrategy("consumer", this.store);
 
     @Test
     void aNewMessageEnters() {
@@ -78,12 +80,61 @@ class MessageIdStrategyTests {
         assertThat(this.store.lookUps).isEqualTo(2);
     }
 
+    @Test
+    void afterADuplicateClaimsAskForOriginalsAtOnceUntilTheNextNewMessage() {
+        request(candidate("a", 0));
+        request(candidate("a", 0));
+        assertThat(this.store.answeringClaims).isZero();
+        request(candidate("a", 0));
+        request(candidate("b", 1));
+        assertThat(this.store.answeringClaims).isEqualTo(2);
+        request(candidate("c", 2));
+        assertThat(this.store.answeringClaims).isEqualTo(2);
+    }
+
+    @Test
+    void aRepublicationWithAnotherPayloadIsAConflict() {
+        request(candidate("a", 0, 42L));
+        Admission admission = request(candidate("a", 7, 43L));
+        assertThat(admission.isEmpty()).isTrue();
+        assertThat(admission.duplicates()).hasSize(1);
+        assertThat(admission.conflicts().values())
+                .containsExactly(
+                        new Conflict(new MessageId("consumer", "a"), coordinates(7), coordinates(0), Instant.EPOCH));
+    }
+
+    @Test
+    void neitherARedeliveryNorTheSamePayloadNorOneThatIsNotKnownIsAConflict() {
+        request(candidate("a", 0, 42L), candidate("b", 1));
+        assertThat(request(candidate("a", 0, 43L)).conflicts()).isEmpty();
+        assertThat(request(candidate("a", 7, 42L)).conflicts()).isEmpty();
+        assertThat(request(candidate("a", 7)).conflicts()).isEmpty();
+        assertThat(request(candidate("b", 7, 42L)).conflicts()).isEmpty();
+    }
+
+    @Test
+    void messagesOfOneBatchAreComparedWithEachOther() {
+        request(candidate("known", 0, 1L));
+        Admission admission = request(
+                candidate("a", 1, 2L),
+                candidate("a", 2, 2L),
+                candidate("known", 3, 1L),
+                candidate("a", 4, 3L),
+                candidate("known", 5, 4L));
+        assertThat(positions(admission)).containsExactly(0);
+        assertThat(admission.conflicts().keySet())
+                .extracting(Candidate::position)
+                .containsExactly(3, 4);
+        assertThat(admission.conflicts().values())
+                .extracting(Conflict::original)
+                .containsExactly(coordinates(1), coordinates(0));
+    }
+
     @SafeVarargs
     private final Admission request(IntFunction<Candidate>... candidates) {
-        return new MessageIdStrategy("consumer", this.store)
-                .admit(IntStream.range(0, candidates.length)
-                        .mapToObj(position -> candidates[position].apply(position))
-                        .toList());
+        return this.strategy.admit(IntStream.range(0, candidates.length)
+                .mapToObj(position -> candidates[position].apply(position))
+                .toList());
     }
 
     private static List<Integer> positions(Admission admission) {
@@ -91,10 +142,16 @@ class MessageIdStrategyTests {
     }
 
     private static IntFunction<Candidate> candidate(@Nullable String id, long offset) {
+        return candidate(id, offset, null);
+    }
+
+    private static IntFunction<Candidate> candidate(@Nullable String id, long offset, @Nullable Long digest) {
         return position -> new Candidate(
                 position,
                 new ConsumerRecord<>("topic", 0, offset, null, null),
-                (id != null) ? new MessageId("consumer", id) : null);
+                (id != null) ? new MessageId("consumer", id) : null,
+                coordinates(offset),
+                digest);
     }
 
     private static RecordCoordinates coordinates(long offset) {
@@ -105,18 +162,25 @@ class MessageIdStrategyTests {
 
         private final Map<MessageId, ProcessedMessage> processed = new HashMap<>();
         private int lookUps;
+        private int answeringClaims;
 
         @Override
         public Set<MessageId> claim(List<Claim> claims) {
             Set<MessageId> claimed = new HashSet<>();
             for (Claim claim : claims) {
-                ProcessedMessage message =
-                        new ProcessedMessage(claim.id(), claim.coordinates(), Instant.EPOCH, Duration.ofSeconds(1));
+                ProcessedMessage message = new ProcessedMessage(
+                        claim.id(), claim.coordinates(), Instant.EPOCH, Duration.ofSeconds(1), claim.payloadDigest());
                 if (this.processed.putIfAbsent(claim.id(), message) == null) {
                     claimed.add(claim.id());
                 }
             }
             return claimed;
+        }
+
+        @Override
+        public ClaimAnswer claimOrFind(List<Claim> claims) {
+            this.answeringClaims++;
+            return ProcessedMessageStore.super.claimOrFind(claims);
         }
 
         @Override

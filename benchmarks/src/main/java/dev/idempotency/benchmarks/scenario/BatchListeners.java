@@ -15,7 +15,11 @@ public final class BatchListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Map<MeasuredListener, MeasuredListener> pairs = MeasuredBatchListeners.pairs();
+        return measurePairs("Batch listeners", MeasuredBatchListeners.pairs(), setting);
+    }
+
+    /** Pairs of listeners: the second of each is compared with the first. */
+    static ResultTable measurePairs(String title, Map<MeasuredListener, MeasuredListener> pairs, Setting setting) {
         List<MeasuredListener> listeners = pairs.entrySet().stream()
                 .flatMap(pair -> Stream.of(pair.getKey(), pair.getValue()))
                 .toList();
@@ -25,12 +29,12 @@ public final class BatchListeners implements Scenario {
             ComparedRates compared =
                     ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
-            pairs.forEach((raw, idempotent) -> {
-                rows.add(compared.row(raw.name(), raw.name()));
-                rows.add(compared.row(idempotent.name(), raw.name()));
+            pairs.forEach((basis, other) -> {
+                rows.add(compared.row(basis.name(), basis.name()));
+                rows.add(compared.row(other.name(), basis.name()));
             });
             return new ResultTable(
-                    "Batch listeners", setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates());
+                    title, setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates());
         }
     }
 }

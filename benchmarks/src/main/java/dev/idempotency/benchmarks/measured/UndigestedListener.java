@@ -1,0 +1,38 @@
+package dev.idempotency.benchmarks.measured;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** The same work, protected by this library, which looks at no payloads. */
+class UndigestedListener {
+
+    static final String ID = "undigested";
+    static final String TOGETHER_500 = "undigested-together-500";
+
+    private final Effects effects;
+    private final Effects together500;
+
+    UndigestedListener(JdbcTemplate jdbc) {
+        this.effects = new Effects(jdbc, ID);
+        this.together500 = new Effects(jdbc, TOGETHER_500);
+    }
+
+    @KafkaListener(id = ID, topics = "${benchmark.topic}")
+    @IdempotentListener(value = ID, conflicts = OnConflict.OFF)
+    void on(String payload) {
+        this.effects.happen(payload);
+    }
+
+    @KafkaListener(
+            id = TOGETHER_500,
+            topics = "${benchmark.topic}",
+            batch = "true",
+            properties = "max.poll.records=500")
+    @IdempotentListener(value = TOGETHER_500, conflicts = OnConflict.OFF)
+    void together500(List<String> payloads) {
+        this.together500.happenTogether(payloads);
+    }
+}

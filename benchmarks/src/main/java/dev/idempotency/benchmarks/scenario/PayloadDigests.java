@@ -1,0 +1,13 @@
+package dev.idempotency.benchmarks.scenario;
+
+import dev.idempotency.benchmarks.measured.MeasuredDigests;
+import dev.idempotency.benchmarks.report.ResultTable;
+
+/** What it costs to keep a digest of each payload: listeners compared with those that keep none. */
+public final class PayloadDigests implements Scenario {
+
+    @Override
+    public ResultTable measure(Setting setting) {
+        return BatchListeners.measurePairs("Digests of payloads", MeasuredDigests.pairs(), setting);
+    }
+}

@@ -1,0 +1,1 @@
+alter table idempotency_processed add column if not exists payload_digest bigint;
