@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * PostgreSQL: one statement whatever the number of messages.
@@ -222,5 +223,15 @@ final class PostgresDialect implements Dialect {
     @Override
     public boolean isTimeout(SQLException ex) {
         return QUERY_CANCELED.equals(ex.getSQLState()) || LOCK_NOT_AVAILABLE.equals(ex.getSQLState());
+    }
+
+    @Override
+    public boolean mayHaveFailedIn(Connection connection) throws SQLException {
+        return PostgresTransactionState.mayHaveFailed(connection);
+    }
+
+    @Override
+    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
+        return PostgresUniqueConstraint.find(name, jdbc);
     }
 }

@@ -16,6 +16,7 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -86,12 +87,11 @@ final class ListenerResolver {
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
         boolean perPoll = candidate.wantsTransactionPerPoll();
-        KeySource keys = attempt(
-                faults,
-                KeySource.of(this.defaults.keyResolver()),
-                () -> (strategy == Strategy.OFFSET)
-                        ? KeySource.OFFSET
-                        : keySource(expression, method, perPoll, topics));
+        KeySource keys = attempt(faults, KeySource.of(this.defaults.keyResolver()), () -> switch (strategy) {
+            case OFFSET -> KeySource.OFFSET;
+            case UNIQUE_CONSTRAINT -> KeySource.coordinates("the constraint " + annotation.uniqueConstraint());
+            case MESSAGE_ID -> keySource(expression, method, perPoll, topics);
+        });
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -99,6 +99,9 @@ final class ListenerResolver {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
+        faults.addAll(StrategyValidator.validate(strategy, attribute));
+        AdmissionStrategy byConstraint = ListenerResolver.<@Nullable AdmissionStrategy>attempt(
+                faults, null, () -> byConstraint(strategy, annotation, consumer));
         if (perPoll) {
             faults.addAll(TransactionPerPollValidator.validate(candidate, attribute));
         }
@@ -140,10 +143,18 @@ final class ListenerResolver {
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
-                this.strategies.create(strategy, consumer, topics, observer),
+                (byConstraint != null) ? byConstraint : this.strategies.create(strategy, consumer, topics, observer),
                 inbox,
                 observer);
         return new Resolved(listener, definition);
+    }
+
+    private @Nullable AdmissionStrategy byConstraint(
+            Strategy strategy, IdempotentListener annotation, String consumer) {
+        String constraint = text(annotation.uniqueConstraint(), Check.STRATEGY);
+        return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(constraint))
+                ? this.strategies.byUniqueConstraint(constraint, consumer)
+                : null;
     }
 
     /** A copy of a record is another record where only records are recognised. */

@@ -8,6 +8,7 @@ import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -50,7 +51,25 @@ final class StrategyResolver {
         }
         return switch (strategy) {
             case OFFSET -> tables.byOffset(consumer, topics, observer);
-            case MESSAGE_ID -> throw new IllegalStateException();
+            case MESSAGE_ID, UNIQUE_CONSTRAINT -> throw new IllegalStateException();
         };
+    }
+
+    /** Finds the constraint of a listener that is recognised by one, in the database. */
+    AdmissionStrategy byUniqueConstraint(String constraint, String consumer) {
+        JdbcStrategyFactory tables = this.defaults.strategies();
+        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
+        if (tables == null) {
+            return new MessageIdStrategy(consumer, store);
+        }
+        try {
+            return tables.byUniqueConstraint(constraint, consumer, store);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "uniqueConstraint = \"%s\" cannot tell duplicates. %s.".formatted(constraint, ex.getMessage()),
+                    "Name a unique constraint or unique index of a table that the listener inserts into, and let it be made"
+                            + " before the application starts, as by its migrations.");
+        }
     }
 }

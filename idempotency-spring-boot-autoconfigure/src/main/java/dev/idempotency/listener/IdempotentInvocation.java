@@ -133,6 +133,10 @@ final class IdempotentInvocation {
         try {
             return executeAndReport(attempt);
         } catch (Throwable ex) {
+            if (this.delivery.isBatch() && attempt.isToBeTakenApart()) {
+                settleEach(this.candidates);
+                return null;
+            }
             BatchFailure named = namedIn(ex, attempt);
             if (named == null) {
                 throw ex;
@@ -168,7 +172,7 @@ final class IdempotentInvocation {
                 throw ex;
             }
             named = namedIn(ex, together);
-            if (named != null && named.isFirstOf(together.called())) {
+            if (named != null && !together.isToBeTakenApart() && named.isFirstOf(together.called())) {
                 settleEach(messages.subList(0, together.called().get(0).position()));
                 this.reporter.failed(ex, 1, together.called(), named);
                 throw named.forErrorHandler();
@@ -198,7 +202,7 @@ final class IdempotentInvocation {
         try {
             result = attempt.execute();
         } catch (Throwable ex) {
-            if (!attempt.isCommitted()) {
+            if (!attempt.isCommitted() && !attempt.isToBeTakenApart()) {
                 this.reporter.failed(ex, attempt.messagesAtStake(), attempt.called(), namedIn(ex, attempt));
             }
             throw ex;

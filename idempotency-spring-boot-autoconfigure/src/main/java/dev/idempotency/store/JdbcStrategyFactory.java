@@ -1,5 +1,6 @@
 package dev.idempotency.store;
 
+import dev.idempotency.database.ConstraintName;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
@@ -20,5 +21,19 @@ public final class JdbcStrategyFactory {
     /** Recognises the messages of a consumer by the offsets of their records. */
     public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
         throw new UnsupportedOperationException();
+    }
+
+    /**
+     * Recognises the messages of a consumer by what a constraint refuses.
+     *
+     * @param store who watches the listener's transactions
+     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
+     */
+    public AdmissionStrategy byUniqueConstraint(String constraint, String consumer, ProcessedMessageStore store) {
+        return new UniqueConstraintStrategy(
+                consumer,
+                UniqueConstraintViolations.of(ConstraintName.parse(constraint), this.database),
+                new ClaimTransaction(this.database, this.claimTimeout),
+                store);
     }
 }
