@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.Strategy;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.time.Duration;
@@ -29,6 +30,9 @@ final class RetentionCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Report report) {
+        if (listener.consumer().strategy() == Strategy.UNIQUE_CONSTRAINT) {
+            return;
+        }
         Duration retention = listener.consumer().retention();
         Duration retries = retryTime(listener);
         if (retention.isZero() || retention.isNegative()) {

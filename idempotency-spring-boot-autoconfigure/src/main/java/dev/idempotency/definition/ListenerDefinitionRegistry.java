@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.kafka.TopicIdLookup;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.CompositeConsumerObserver;
@@ -103,17 +104,21 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private void log(List<ConsumerDescription> consumers) {
         List<String> lines = consumers.stream()
                 .filter(consumer -> this.logged.add(consumer.name()))
-                .map(consumer -> "%n  '%s': %s on %s, key from %s, remembered for %s"
-                        .formatted(
-                                consumer.name(),
-                                consumer.listener(),
-                                consumer.topics(),
-                                consumer.keySource(),
-                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)))
+                .map(consumer -> "%n  '%s': %s on %s, %s"
+                        .formatted(consumer.name(), consumer.listener(), consumer.topics(), recognition(consumer)))
                 .toList();
         if (!lines.isEmpty()) {
             logger.info("Idempotent consumers: {}{}", lines.size(), String.join("", lines));
         }
+    }
+
+    private static String recognition(ConsumerDescription consumer) {
+        return (consumer.strategy() == Strategy.UNIQUE_CONSTRAINT)
+                ? "recognised by " + consumer.keySource()
+                : "key from %s, remembered for %s"
+                        .formatted(
+                                consumer.keySource(),
+                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE));
     }
 
     /** Before any container, so that nothing of Kafka's stands between the consumers. */

@@ -35,9 +35,12 @@ final class StrategyResolver {
         if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
             throw ListenerFault.found(
                     Check.STRATEGY,
-                    "Strategy.%s needs a table beside that of processed messages, but the application has a"
-                                    .formatted(strategy)
-                            + " ProcessedMessageStore of its own.",
+                    "Strategy.%s needs %s, but the application has a ProcessedMessageStore of its own."
+                            .formatted(
+                                    strategy,
+                                    (strategy == Strategy.UNIQUE_CONSTRAINT)
+                                            ? "the database of the provided store"
+                                            : "a table beside that of processed messages"),
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
         return strategy;

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
@@ -87,6 +88,11 @@ final class StrategyValidator {
                 List.of(Strategy.UNIQUE_CONSTRAINT),
                 "noRollbackFor",
                 "what a duplicate did up to the violation would be committed");
+        validator.refuse(
+                attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "propagation = NESTED",
+                "a violation would be undone up to a savepoint, and look like one in another transaction");
         return validator.faults;
     }
 

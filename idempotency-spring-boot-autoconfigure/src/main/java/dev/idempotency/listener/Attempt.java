@@ -74,6 +74,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         this.admission = new Admission(List.of(), List.of(duplicate));
         this.committed = true;
         this.delivery.skip();
+        this.definition.transaction().recordAnswer();
         return this.definition.method().resultWhenSkipped();
     }
 
@@ -124,6 +125,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     }
 
     private Admission claim() {
+        if (!this.definition.strategy().isClaim()) {
+            return this.definition.strategy().admit(this.candidates);
+        }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {

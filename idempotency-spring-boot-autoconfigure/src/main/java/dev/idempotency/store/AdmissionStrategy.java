@@ -21,6 +21,11 @@ public interface AdmissionStrategy {
      */
     Admission admit(List<Candidate> candidates);
 
+    /** Whether letting in is a claim: a statement, whose time is measured. */
+    default boolean isClaim() {
+        return true;
+    }
+
     /**
      * Watches the transaction in which messages were let in.
      *

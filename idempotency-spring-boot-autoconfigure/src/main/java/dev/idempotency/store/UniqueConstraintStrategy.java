@@ -42,6 +42,11 @@ record UniqueConstraintStrategy(
     }
 
     @Override
+    public boolean isClaim() {
+        return false;
+    }
+
+    @Override
     public BooleanSupplier watchTransaction(Admission admission) {
         return this.store.watchTransaction(this.consumer);
     }

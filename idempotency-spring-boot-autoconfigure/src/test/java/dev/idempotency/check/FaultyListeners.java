@@ -2,6 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -105,7 +106,8 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.PerPoll.class,
     FaultyListeners.HandlersPerPoll.class,
     FaultyListeners.Retentions.class,
-    FaultyListeners.Several.class
+    FaultyListeners.Several.class,
+    FaultyListeners.Constraints.class
 })
 class FaultyListeners {
 
@@ -525,6 +527,40 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g", batch = "true")
         @IdempotentListener
         void batch(List<String> payloads) {}
+    }
+
+    static class Constraints {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)
+        void constraintUnnamed(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(uniqueConstraint = "payment_pkey")
+        void constraintUnused(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
+        void constraintMissing(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "idempotency_processed_pkey",
+                key = "#payload",
+                retention = "1d",
+                inbox = true,
+                keepReply = true)
+        @Transactional(noRollbackFor = IllegalStateException.class, propagation = Propagation.NESTED)
+        String constraintAndMore(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
+        void constrained(String payload) {}
     }
 
     static class Retentions {

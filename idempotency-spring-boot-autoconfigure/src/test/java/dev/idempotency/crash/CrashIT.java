@@ -52,7 +52,12 @@ class CrashIT extends ApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.PollListener.class})
+    @ValueSource(
+            classes = {
+                CrashingApplication.Listener.class,
+                CrashingApplication.PollListener.class,
+                CrashingApplication.ConstraintListener.class
+            })
     void aProcessThatIsKilledAgainAndAgainAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         try (TestApplication app = start()) {
             for (int i = 0; i < MESSAGES; i++) {

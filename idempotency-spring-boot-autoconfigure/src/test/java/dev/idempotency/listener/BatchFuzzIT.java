@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
@@ -23,11 +24,13 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.stereotype.Component;
 import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -52,7 +55,9 @@ class BatchFuzzIT extends ApplicationTest {
         "OneByOne, batch, recovering",
         "Automatic, batch, provided",
         "Manual, manual, provided",
-        "OneByOne, batch, provided"
+        "OneByOne, batch, provided",
+        "ByConstraint, manual, provided",
+        "ConstrainedOneByOne, batch, recovering"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
@@ -62,7 +67,7 @@ class BatchFuzzIT extends ApplicationTest {
                 List.of(
                         // Messages are to come slowly enough for many batches, each of which may fail.
                         "spring.kafka.producer.properties.linger.ms=5",
-                        "spring.kafka.listener.type=" + (listener.equals("OneByOne") ? "single" : "batch"),
+                        "spring.kafka.listener.type=" + (listener.endsWith("OneByOne") ? "single" : "batch"),
                         "spring.kafka.listener.ack-mode=" + ackMode,
                         "spring.kafka.consumer.max-poll-records=50",
                         "spring.kafka.listener.concurrency=2",
@@ -95,7 +100,7 @@ class BatchFuzzIT extends ApplicationTest {
             accountedFor.addAll(GIVEN_UP);
             assertThat(accountedFor).isEqualTo(expected);
             assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
-            if (listener.equals("OneByOne")) {
+            if (listener.endsWith("OneByOne")) {
                 assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
             }
         }
@@ -169,6 +174,73 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneIn(200)) {
                 failAtCommit();
             }
+        }
+    }
+
+    /** A row that is unique tells its duplicates; its effects are not. */
+    @Component
+    static class UniqueRows {
+
+        private final JdbcTemplate jdbc;
+
+        UniqueRows(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+            jdbc.execute("create table unique_row (name varchar(100) constraint unique_row_name unique)");
+        }
+
+        void insert(String name) {
+            this.jdbc.update("insert into unique_row (name) values (?)", name);
+        }
+    }
+
+    @Import(UniqueRows.class)
+    static class ByConstraint extends Manual {
+
+        private final UniqueRows rows;
+
+        ByConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
+            super(effects, commits);
+            this.rows = rows;
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_row_name")
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            super.on(payloads, acknowledgment);
+        }
+
+        @Override
+        void process(String payload) {
+            super.process(payload);
+            this.rows.insert(payload);
+        }
+    }
+
+    @Import(UniqueRows.class)
+    static class ConstrainedOneByOne extends OneByOne {
+
+        private final UniqueRows rows;
+
+        ConstrainedOneByOne(Effects effects, BrokenCommits commits, UniqueRows rows) {
+            super(effects, commits);
+            this.rows = rows;
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "unique_row_name",
+                transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
+        }
+
+        @Override
+        void process(String payload) {
+            super.process(payload);
+            this.rows.insert(payload);
         }
     }
 
