@@ -84,11 +84,6 @@ public final class ListenerTransaction {
         this.afterCommit.run();
     }
 
-    /** The database has answered, though nothing was committed: it is known not to be away, as after a commit. */
-    public void recordAnswer() {
-        this.afterCommit.run();
-    }
-
     private void complete(TransactionStatus status, Throwable failure, RollbackCause cause) {
         if (rollsBack(failure)) {
             try {

@@ -74,7 +74,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         this.admission = new Admission(List.of(), List.of(duplicate));
         this.committed = true;
         this.delivery.skip();
-        this.definition.transaction().recordAnswer();
         return this.definition.method().resultWhenSkipped();
     }
 

@@ -28,7 +28,6 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Import;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -67,8 +66,7 @@ abstract class AbstractConstraintIT {
                         "spring.kafka.consumer.fetch-max-wait=50ms",
                         "idempotency.errors.initial-interval=10ms",
                         "idempotency.errors.max-interval=20ms",
-                        "idempotency.errors.max-attempts=2",
-                        "idempotency.errors.outage.max-interval=50ms"),
+                        "idempotency.errors.max-attempts=2"),
                 listeners(),
                 Tally.class);
     }
@@ -170,14 +168,6 @@ abstract class AbstractConstraintIT {
         assertThat(deadLetters("records", "jdbc-batch")).isEmpty();
     }
 
-    @Test
-    void theDuplicateThatEndsAnOutageIsSeenToEndIt() {
-        deliver("records", "1 outage", "1 outage");
-        assertThat(effects("1 outage")).containsExactly("1 outage");
-        assertThat(tally("records").outages).containsExactly("began", "ended");
-        assertThat(deadLetters("records", "1 outage")).isEmpty();
-    }
-
     /** What became of the messages of each consumer. */
     static class Tally implements IdempotencyObserver {
 
@@ -194,17 +184,6 @@ abstract class AbstractConstraintIT {
             final List<Duplicate> duplicates = new CopyOnWriteArrayList<>();
             final AtomicInteger failed = new AtomicInteger();
             final AtomicInteger claims = new AtomicInteger();
-            final List<String> outages = new CopyOnWriteArrayList<>();
-
-            @Override
-            public void outageBegan(Throwable cause) {
-                this.outages.add("began");
-            }
-
-            @Override
-            public void outageEnded(long nanos) {
-                this.outages.add("ended");
-            }
 
             @Override
             public void claimAnswered(int claimed, int duplicates, long nanos) {
@@ -233,7 +212,6 @@ abstract class AbstractConstraintIT {
 
         private final Effects effects;
         private final JdbcTemplate jdbc;
-        private int outageCalls;
 
         Payments(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
@@ -247,7 +225,6 @@ abstract class AbstractConstraintIT {
             this.effects.happen(payload);
             switch (payload.substring(payload.indexOf(' ') + 1)) {
                 case "other" -> this.jdbc.update("insert into sole (id) values (1)");
-                case "outage" -> failAtSecondCall();
                 case "twice" -> insert(payload);
                 case "batched" -> {
                     this.jdbc.batchUpdate(
@@ -266,12 +243,6 @@ abstract class AbstractConstraintIT {
                 default -> {}
             }
             insert(payload);
-        }
-
-        private void failAtSecondCall() {
-            if (++this.outageCalls == 2) {
-                throw new DataAccessResourceFailureException("as if the database were away");
-            }
         }
 
         void insert(String payload) {
