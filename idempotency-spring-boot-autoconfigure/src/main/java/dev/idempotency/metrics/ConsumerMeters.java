@@ -4,6 +4,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -15,8 +16,10 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -48,7 +51,7 @@ final class ConsumerMeters implements ConsumerObserver {
                             .tags(tags.and(IdempotencyMeters.OUTCOME, outcome.tag()))
                             .register(registry));
         }
-        for (DuplicateKind kind : DuplicateKind.values()) {
+        for (DuplicateKind kind : kindsOf(consumer.strategy())) {
             this.hits.put(
                     kind,
                     Counter.builder(IdempotencyMeters.DEDUP_HITS)
@@ -90,6 +93,12 @@ final class ConsumerMeters implements ConsumerObserver {
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
+    private static Set<DuplicateKind> kindsOf(Strategy strategy) {
+        EnumSet<DuplicateKind> unknown = EnumSet.of(DuplicateKind.UNKNOWN);
+        return (strategy == Strategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
     }
 
     /** Fractions of the retention: whether the window is long enough is seen at its end, not in seconds. */
