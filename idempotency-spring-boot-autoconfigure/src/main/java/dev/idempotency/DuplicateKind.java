@@ -7,5 +7,8 @@ public enum DuplicateKind {
     REDELIVERY,
 
     /** Another record with the same id came: the producer sent the message again. */
-    REPUBLICATION
+    REPUBLICATION,
+
+    /** Either of them: a constraint of the application's own has refused the message, and says no more than that. */
+    UNKNOWN
 }

@@ -58,6 +58,13 @@ public @interface IdempotentListener {
     OnConflict conflicts() default OnConflict.DEFAULT;
 
     /**
+     * For {@link Strategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation tells a duplicate, such
+     * as {@code payment_pkey}, {@code payment.payment_pkey} or {@code schema.payment.payment_pkey}. Placeholders are
+     * resolved. The case does not count, except within double quotes.
+     */
+    String uniqueConstraint() default "";
+
+    /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
      * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */

@@ -13,7 +13,14 @@ public enum Strategy {
      * By the offset of its record: a row per partition, for ever. Sees redeliveries and rewinds, however old; a message that
      * was published twice it takes for two.
      */
-    OFFSET(false);
+    OFFSET(false),
+
+    /**
+     * By a unique constraint of the application's own, which the listener's insert violates: nothing is written besides. Sees
+     * whatever that constraint refuses, for as long as the row is there. The listener is called with duplicates, too, and
+     * what it did is rolled back.
+     */
+    UNIQUE_CONSTRAINT(false);
 
     private final boolean forgetful;
 

@@ -56,13 +56,14 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    JdbcPositionStore idempotencyPositionStore(IdempotencyDatabase database, IdempotencyProperties properties) {
-        return new JdbcPositionStore(database, properties.claim().timeout());
+    JdbcStrategyFactory idempotencyStrategyFactory(
+            IdempotencyDatabase database, Schema schema, IdempotencyProperties properties) {
+        return new JdbcStrategyFactory(database, properties.claim().timeout(), schema);
     }
 
-    @Bean
-    JdbcStrategyFactory idempotencyStrategyFactory(Schema schema, JdbcPositionStore positions) {
-        return new JdbcStrategyFactory(schema, positions);
+    @Bean(destroyMethod = "")
+    JdbcPositionStore idempotencyPositionStore(JdbcStrategyFactory strategies) {
+        return strategies.positions();
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * How one database claims messages, and purges them.
@@ -164,4 +165,25 @@ public interface Dialect {
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
+
+    /**
+     * Asked when a statement has failed somewhere: whether it can have been one of the connection's transaction, as far as the
+     * driver knows.
+     *
+     * @return by default, that it can
+     */
+    default boolean mayHaveFailedIn(Connection connection) throws SQLException {
+        return true;
+    }
+
+    /**
+     * Finds a unique constraint, or a unique index, of one of the application's tables.
+     *
+     * @throws IllegalArgumentException if there is none by that name, several are meant, or it cannot tell duplicates
+     */
+    default UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
+        throw new IllegalArgumentException(
+                "The Dialect %s does not say how its database tells of violated constraints: it has to define uniqueConstraint(…)"
+                        .formatted(getClass().getName()));
+    }
 }

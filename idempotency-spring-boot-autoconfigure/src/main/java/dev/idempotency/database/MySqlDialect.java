@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -132,5 +133,10 @@ final class MySqlDialect implements Dialect {
             case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT_MARIADB, STATEMENT_TIMEOUT_MYSQL -> true;
             default -> ex instanceof SQLTimeoutException;
         };
+    }
+
+    @Override
+    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
+        return MySqlUniqueConstraint.find(name, jdbc, this.vendor.equals("mysql"));
     }
 }

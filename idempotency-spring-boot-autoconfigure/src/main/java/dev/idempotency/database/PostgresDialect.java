@@ -3,6 +3,7 @@ package dev.idempotency.database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * PostgreSQL: one statement whatever the number of messages.
@@ -152,5 +153,15 @@ final class PostgresDialect implements Dialect {
     @Override
     public boolean isTimeout(SQLException ex) {
         return QUERY_CANCELED.equals(ex.getSQLState()) || LOCK_NOT_AVAILABLE.equals(ex.getSQLState());
+    }
+
+    @Override
+    public boolean mayHaveFailedIn(Connection connection) throws SQLException {
+        return PostgresTransactionState.mayHaveFailed(connection);
+    }
+
+    @Override
+    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
+        return PostgresUniqueConstraint.find(name, jdbc);
     }
 }

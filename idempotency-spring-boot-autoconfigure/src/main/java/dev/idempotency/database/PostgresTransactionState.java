@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -26,6 +27,16 @@ final class PostgresTransactionState {
     /** Whether the transaction has failed, so that all the server would do is roll it back, or {@code null} likewise. */
     static @Nullable Boolean isAborted(Connection connection) throws SQLException {
         return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
+    }
+
+    /**
+     * Whether a statement of the transaction may have failed: not if it can go on, unless the driver sets a savepoint before
+     * each statement.
+     */
+    static boolean mayHaveFailed(Connection connection) throws SQLException {
+        return !isKnown(connection)
+                || stateOf(connection) == TransactionState.FAILED
+                || connection.unwrap(BaseConnection.class).getAutosave() == AutoSave.ALWAYS;
     }
 
     private static boolean isKnown(Connection connection) throws SQLException {

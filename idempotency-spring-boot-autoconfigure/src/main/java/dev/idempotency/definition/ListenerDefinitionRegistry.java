@@ -115,23 +115,21 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private void log(List<ConsumerDescription> consumers) {
         List<String> lines = consumers.stream()
                 .filter(consumer -> this.logged.add(consumer.name()))
-                .map(consumer -> "%n  '%s': %s on %s, key from %s, remembered %s"
-                        .formatted(
-                                consumer.name(),
-                                consumer.listener(),
-                                consumer.topics(),
-                                consumer.keySource(),
-                                remembered(consumer)))
+                .map(consumer -> "%n  '%s': %s on %s, %s"
+                        .formatted(consumer.name(), consumer.listener(), consumer.topics(), recognition(consumer)))
                 .toList();
         if (!lines.isEmpty()) {
             logger.info("Idempotent consumers: {}{}", lines.size(), String.join("", lines));
         }
     }
 
-    private static String remembered(ConsumerDescription consumer) {
+    private static String recognition(ConsumerDescription consumer) {
         return consumer.strategy().isForgetful()
-                ? "for " + DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)
-                : "for ever";
+                ? "key from %s, remembered for %s"
+                        .formatted(
+                                consumer.keySource(),
+                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE))
+                : "recognised by " + consumer.keySource();
     }
 
     /** Before any container, so that nothing of Kafka's stands between the consumers. */

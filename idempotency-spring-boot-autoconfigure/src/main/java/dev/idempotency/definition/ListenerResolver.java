@@ -17,6 +17,7 @@ import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -96,10 +97,11 @@ final class ListenerResolver {
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
-        KeySource keys = attempt(
-                faults,
-                KeySource.of(this.defaults.keyResolver()),
-                () -> (strategy == Strategy.OFFSET) ? KeySource.OFFSET : keySource(expression, method, topics));
+        KeySource keys = attempt(faults, KeySource.of(this.defaults.keyResolver()), () -> switch (strategy) {
+            case OFFSET -> KeySource.OFFSET;
+            case UNIQUE_CONSTRAINT -> KeySource.coordinates("the constraint " + annotation.uniqueConstraint());
+            case MESSAGE_ID -> keySource(expression, method, topics);
+        });
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -107,6 +109,9 @@ final class ListenerResolver {
                 null,
                 () -> this.transactions.managerFor(
                         attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
+        faults.addAll(StrategyValidator.validate(strategy, attribute));
+        AdmissionStrategy byConstraint = ListenerResolver.<@Nullable AdmissionStrategy>attempt(
+                faults, null, () -> byConstraint(strategy, annotation, consumer));
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -146,15 +151,26 @@ final class ListenerResolver {
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
-                this.strategies.create(strategy, consumer, topics, observer),
+                (byConstraint != null) ? byConstraint : this.strategies.create(strategy, consumer, topics, observer),
                 conflicts,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
     }
 
+    private @Nullable AdmissionStrategy byConstraint(
+            Strategy strategy, IdempotentListener annotation, String consumer) {
+        String constraint = text(annotation.uniqueConstraint(), Check.STRATEGY);
+        return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(constraint))
+                ? this.strategies.byUniqueConstraint(constraint, consumer)
+                : null;
+    }
+
     private CandidateFactory candidates(Strategy strategy, MessageIdResolver ids, ConflictHandling conflicts) {
-        return (strategy == Strategy.OFFSET) ? new RecordCandidates(ids) : new MessageCandidates(ids, conflicts);
+        return switch (strategy) {
+            case OFFSET, UNIQUE_CONSTRAINT -> new RecordCandidates(ids);
+            case MESSAGE_ID -> new MessageCandidates(ids, conflicts);
+        };
     }
 
     /** Who does not ask for it does not pay for it, either. */

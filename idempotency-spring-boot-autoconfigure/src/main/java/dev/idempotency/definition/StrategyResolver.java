@@ -8,6 +8,7 @@ import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -34,9 +35,12 @@ final class StrategyResolver {
         if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
             throw ListenerFault.found(
                     Check.STRATEGY,
-                    "Strategy.%s needs a table beside that of processed messages, but the application has a"
-                                    .formatted(strategy)
-                            + " ProcessedMessageStore of its own.",
+                    "Strategy.%s needs %s, but the application has a ProcessedMessageStore of its own."
+                            .formatted(
+                                    strategy,
+                                    (strategy == Strategy.UNIQUE_CONSTRAINT)
+                                            ? "the database of the provided store"
+                                            : "a table beside that of processed messages"),
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
         return strategy;
@@ -50,7 +54,25 @@ final class StrategyResolver {
         }
         return switch (strategy) {
             case OFFSET -> tables.byOffset(consumer, topics, observer);
-            case MESSAGE_ID -> throw new IllegalStateException();
+            case MESSAGE_ID, UNIQUE_CONSTRAINT -> throw new IllegalStateException();
         };
+    }
+
+    /** Finds the constraint of a listener that is recognised by one, in the database. */
+    AdmissionStrategy byUniqueConstraint(String constraint, String consumer) {
+        JdbcStrategyFactory tables = this.defaults.strategies();
+        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
+        if (tables == null) {
+            return new MessageIdStrategy(consumer, store);
+        }
+        try {
+            return tables.byUniqueConstraint(constraint, consumer, store);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "uniqueConstraint = \"%s\" cannot tell duplicates. %s.".formatted(constraint, ex.getMessage()),
+                    "Name a unique constraint or unique index of a table that the listener inserts into, and let it be made"
+                            + " before the application starts, as by its migrations.");
+        }
     }
 }

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** What does not go with the strategy of a listener: an attribute that would be ignored, or promise what cannot be kept. */
@@ -32,12 +34,12 @@ final class StrategyValidator {
     private void validateAttributes(IdempotentListener annotation) {
         refuse(
                 StringUtils.hasText(annotation.key()),
-                List.of(Strategy.OFFSET),
+                List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "key = \"" + annotation.key() + "\"",
                 "messages are recognised by something else than a key");
         refuse(
                 StringUtils.hasText(annotation.retention()),
-                List.of(Strategy.OFFSET),
+                List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "retention = \"" + annotation.retention() + "\"",
                 "nothing is forgotten with time");
         refuse(
@@ -50,6 +52,50 @@ final class StrategyValidator {
                 List.of(Strategy.OFFSET),
                 "keepReply = true",
                 "replies are kept with the id of a message");
+        refuse(
+                annotation.inbox(),
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "inbox = true",
+                "messages have no id under which they could be kept");
+        refuse(
+                annotation.keepReply(),
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "keepReply = true",
+                "replies are kept with the id of a message");
+        validateConstraint(annotation);
+    }
+
+    private void validateConstraint(IdempotentListener annotation) {
+        boolean named = StringUtils.hasText(annotation.uniqueConstraint());
+        if (named && this.strategy != Strategy.UNIQUE_CONSTRAINT) {
+            this.faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    "uniqueConstraint = \"%s\" has no effect with strategy = Strategy.%s."
+                            .formatted(annotation.uniqueConstraint(), this.strategy),
+                    "Remove it, or write strategy = Strategy.UNIQUE_CONSTRAINT."));
+        } else if (!named && this.strategy == Strategy.UNIQUE_CONSTRAINT) {
+            this.faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    "strategy = Strategy.UNIQUE_CONSTRAINT does not say which constraint tells its duplicates.",
+                    "Name it: @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint ="
+                            + " \"payment_pkey\")."));
+        }
+    }
+
+    /** What a violation must never do is commit: half of what the listener did would stay. */
+    static List<ListenerFault> validate(Strategy strategy, TransactionAttribute attribute) {
+        StrategyValidator validator = new StrategyValidator(strategy);
+        validator.refuse(
+                ListenerTransaction.hasExceptionsThatCommit(attribute),
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "noRollbackFor",
+                "what a duplicate did up to the violation would be committed");
+        validator.refuse(
+                attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "propagation = NESTED",
+                "a violation would be undone up to a savepoint, and look like one in another transaction");
+        return validator.faults;
     }
 
     private void validateConflicts(IdempotentListener annotation) {

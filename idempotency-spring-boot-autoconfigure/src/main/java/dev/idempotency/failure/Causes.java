@@ -48,6 +48,19 @@ public final class Causes implements Iterable<Throwable> {
         return follow(failure, LONGEST, true);
     }
 
+    /** The failure with its causes and what a database told besides, as of a batch; without what was suppressed. */
+    public static List<SQLException> ofDatabase(Throwable failure) {
+        List<SQLException> errors = new ArrayList<>();
+        for (Throwable cause : of(failure)) {
+            Throwable next = cause;
+            while (next instanceof SQLException error && !errors.contains(error) && errors.size() < LONGEST) {
+                errors.add(error);
+                next = error.getNextException();
+            }
+        }
+        return errors;
+    }
+
     private static Causes follow(@Nullable Throwable failure, int depth, boolean suppressed) {
         Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         List<Throwable> readable = new ArrayList<>();

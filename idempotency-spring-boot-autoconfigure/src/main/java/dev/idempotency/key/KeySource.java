@@ -29,6 +29,27 @@ public interface KeySource {
         return true;
     }
 
+    /**
+     * The record's coordinates, where messages are recognised by something else and need no more than a name; those of a copy
+     * are the original's.
+     *
+     * @param recognisedBy what they are recognised by
+     */
+    static KeySource coordinates(String recognisedBy) {
+        return new KeySource() {
+
+            @Override
+            public String keyOf(MessageView message) {
+                return RecordCoordinates.original(message.record()).toString();
+            }
+
+            @Override
+            public String toString() {
+                return recognisedBy;
+            }
+        };
+    }
+
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {
         return new KeySource() {

@@ -5,9 +5,12 @@ import dev.idempotency.MessageId;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
+import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +34,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private @Nullable Admission admission;
     private @Nullable BooleanSupplier held;
     private boolean committed;
+    private boolean committing;
+    private boolean refusable = true;
+    private boolean refused;
 
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
         this.call = call;
@@ -47,10 +53,44 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             Object result = this.definition.transaction().execute(this);
             this.committed |= !isToBeUndone();
             return result;
+        } catch (Throwable ex) {
+            return dropIfRefused(ex);
         } finally {
             if (this.committed && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
             }
+        }
+    }
+
+    /**
+     * Looks whether the failure of an attempt that was rolled back says that its message is a duplicate; of several it
+     * says only that one of them is.
+     *
+     * @throws Throwable that failure, if it is one
+     */
+    private @Nullable Object dropIfRefused(Throwable failure) throws Throwable {
+        Duplicate duplicate = this.committed ? null : duplicateIn(failure);
+        if (duplicate == null) {
+            throw failure;
+        }
+        this.admission = new Admission(List.of(), List.of(duplicate));
+        this.committed = true;
+        this.delivery.skip();
+        return this.definition.method().resultWhenSkipped();
+    }
+
+    private @Nullable Duplicate duplicateIn(Throwable failure) {
+        FatalErrors.rethrow(failure);
+        AdmissionStrategy strategy = this.definition.strategy();
+        try {
+            this.refused = this.refusable && !isToBeUndone() && strategy.isRefusal(failure);
+            return (this.refused && this.candidates.size() == 1)
+                    ? strategy.duplicateOf(this.candidates.get(0), failure)
+                    : null;
+        } catch (RuntimeException ex) {
+            // The failure comes again and, where nobody could be asked, until somebody can.
+            failure.addSuppressed(ex);
+            return null;
         }
     }
 
@@ -71,12 +111,27 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
+        } catch (Throwable ex) {
+            askWhetherRefusable();
+            throw ex;
         } finally {
             context.close();
         }
     }
 
+    /** Later, when the transaction has ended, nobody knows. */
+    private void askWhetherRefusable() {
+        try {
+            this.refusable = this.definition.strategy().mayBeRefused();
+        } catch (RuntimeException ex) {
+            this.refusable = false;
+        }
+    }
+
     private Admission claim() {
+        if (!this.definition.strategy().isClaim()) {
+            return this.definition.strategy().admit(this.candidates);
+        }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
@@ -152,6 +207,15 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
                                     (claimed != null) ? "message '" + claimed.value() + "'" : "a message without an id",
                                     this.definition.consumer()));
         }
+        this.committing = true;
+    }
+
+    /** What others did before the commit may have failed, and not in this transaction. */
+    @Override
+    public void beforeCompletion() {
+        if (!this.committing) {
+            askWhetherRefusable();
+        }
     }
 
     @Override
@@ -164,7 +228,12 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         return this.delivery.isNacked();
     }
 
-    /** Whether it was committed, whatever has been thrown since. */
+    /** Whether it was rolled back as one of several messages is a duplicate: which one, each by itself will tell. */
+    boolean isToBeTakenApart() {
+        return this.refused && this.candidates.size() > 1;
+    }
+
+    /** Whether it was committed, whatever has been thrown since, or its message was dropped. */
     boolean isCommitted() {
         return this.committed;
     }

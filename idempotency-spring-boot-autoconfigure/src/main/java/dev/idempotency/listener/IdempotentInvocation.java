@@ -136,6 +136,10 @@ final class IdempotentInvocation {
         } catch (ConflictFoundException ex) {
             throw refuse(ex);
         } catch (Throwable ex) {
+            if (this.delivery.isBatch() && attempt.isToBeTakenApart()) {
+                settleEach(this.candidates);
+                return null;
+            }
             BatchFailure named = namedIn(ex, attempt);
             if (named == null) {
                 throw ex;
@@ -173,7 +177,7 @@ final class IdempotentInvocation {
                 throw ex;
             }
             named = namedIn(ex, together);
-            if (named != null && named.isFirstOf(together.called())) {
+            if (named != null && !together.isToBeTakenApart() && named.isFirstOf(together.called())) {
                 settleEach(messages.subList(0, together.called().get(0).position()));
                 this.reporter.failed(ex, 1, together.called(), named);
                 throw named.forErrorHandler();
@@ -217,7 +221,7 @@ final class IdempotentInvocation {
         } catch (ConflictFoundException ex) {
             throw ex;
         } catch (Throwable ex) {
-            if (!attempt.isCommitted()) {
+            if (!attempt.isCommitted() && !attempt.isToBeTakenApart()) {
                 this.reporter.failed(ex, attempt.messagesAtStake(), attempt.called(), namedIn(ex, attempt));
             }
             throw ex;

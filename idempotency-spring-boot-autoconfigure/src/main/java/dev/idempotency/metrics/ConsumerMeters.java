@@ -17,8 +17,10 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -53,7 +55,7 @@ final class ConsumerMeters implements ConsumerObserver {
                             .tags(tags.and(IdempotencyMeters.OUTCOME, outcome.tag()))
                             .register(registry));
         }
-        for (DuplicateKind kind : DuplicateKind.values()) {
+        for (DuplicateKind kind : kindsOf(consumer.strategy())) {
             this.hits.put(
                     kind,
                     Counter.builder(IdempotencyMeters.DEDUP_HITS)
@@ -105,6 +107,12 @@ final class ConsumerMeters implements ConsumerObserver {
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
+    private static Set<DuplicateKind> kindsOf(Strategy strategy) {
+        EnumSet<DuplicateKind> unknown = EnumSet.of(DuplicateKind.UNKNOWN);
+        return (strategy == Strategy.UNIQUE_CONSTRAINT) ? unknown : EnumSet.complementOf(unknown);
     }
 
     /** Fractions of the retention: whether the window is long enough is seen at its end, not in seconds. */

@@ -1,7 +1,9 @@
 package dev.idempotency.store;
 
+import dev.idempotency.observe.Duplicate;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the messages of one listener are recognised: says, in the listener's transaction, which of them may enter. There is
@@ -19,6 +21,11 @@ public interface AdmissionStrategy {
      */
     Admission admit(List<Candidate> candidates);
 
+    /** Whether letting in is a claim: a statement, whose time is measured. */
+    default boolean isClaim() {
+        return true;
+    }
+
     /**
      * Watches the transaction in which messages were let in.
      *
@@ -26,4 +33,34 @@ public interface AdmissionStrategy {
      *     an error that the listener has caught
      */
     BooleanSupplier watchTransaction(Admission admission);
+
+    /**
+     * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
+     * in this transaction, so that {@link #isRefusal} is asked later.
+     *
+     * @return by default, that it can
+     */
+    default boolean mayBeRefused() {
+        return true;
+    }
+
+    /**
+     * Whether a failure, of the listener or of the commit, says that one of the messages that were let in may not enter after
+     * all. Asked when the transaction has been rolled back.
+     *
+     * @return by default, that it does not
+     */
+    default boolean isRefusal(Throwable failure) {
+        return false;
+    }
+
+    /**
+     * The duplicate that was refused.
+     *
+     * @param failure a refusal, of a transaction in which this message was the only one
+     * @return {@code null} if it is none, so that it has failed
+     */
+    default @Nullable Duplicate duplicateOf(Candidate refused, Throwable failure) {
+        return null;
+    }
 }

@@ -55,12 +55,34 @@ final class ClaimTransaction {
         ConnectionHolder holder = holder();
         Connection connection = holder.getConnection();
         try {
-            if (connection.getAutoCommit()) {
-                throw notInTransaction("its connection commits by itself");
-            }
+            requireTransaction(connection);
             return execute(statement, claimed, connection, timeoutSeconds(holder));
         } catch (SQLException ex) {
             throw translate(ex, "claim a message");
+        }
+    }
+
+    /** Sees that there is one, where nothing is claimed in it. */
+    void require() {
+        try {
+            requireTransaction(holder().getConnection());
+        } catch (SQLException ex) {
+            throw translate(ex, "look at the listener's transaction");
+        }
+    }
+
+    private static void requireTransaction(Connection connection) throws SQLException {
+        if (connection.getAutoCommit()) {
+            throw notInTransaction("its connection commits by itself");
+        }
+    }
+
+    /** Whether a statement that has failed can have been one of its own. */
+    boolean mayHaveFailed() {
+        try {
+            return this.database.dialect().mayHaveFailedIn(holder().getConnection());
+        } catch (SQLException ex) {
+            throw translate(ex, "look whether a statement of a transaction has failed");
         }
     }
 

@@ -1,23 +1,63 @@
 package dev.idempotency.store;
 
+import dev.idempotency.database.ConstraintName;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the strategies that have a table of their own, beside that of processed messages. */
-public final class JdbcStrategyFactory {
+public final class JdbcStrategyFactory implements AutoCloseable {
 
-    private final Schema schema;
+    private final IdempotencyDatabase database;
+    private final Duration claimTimeout;
+    private final @Nullable Schema schema;
     private final JdbcPositionStore positions;
 
-    public JdbcStrategyFactory(Schema schema, JdbcPositionStore positions) {
+    /** {@code claimTimeout} is how long a claim may wait for another transaction. */
+    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
+        this(database, claimTimeout, null);
+    }
+
+    /** {@code schema} is told which tables are used. */
+    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout, @Nullable Schema schema) {
+        this.database = database;
+        this.claimTimeout = claimTimeout;
         this.schema = schema;
-        this.positions = positions;
+        this.positions = new JdbcPositionStore(database, claimTimeout);
+    }
+
+    /** Up to where partitions have been processed. */
+    public JdbcPositionStore positions() {
+        return this.positions;
     }
 
     /** Recognises the messages of a consumer by the offsets of their records. */
     public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
-        this.schema.useForPositions();
+        if (this.schema != null) {
+            this.schema.useForPositions();
+        }
         return new OffsetStrategy(consumer, this.positions, topics, observer);
+    }
+
+    /**
+     * Recognises the messages of a consumer by what a constraint refuses.
+     *
+     * @param store who watches the listener's transactions
+     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
+     */
+    public AdmissionStrategy byUniqueConstraint(String constraint, String consumer, ProcessedMessageStore store) {
+        return new UniqueConstraintStrategy(
+                consumer,
+                UniqueConstraintViolations.of(ConstraintName.parse(constraint), this.database),
+                new ClaimTransaction(this.database, this.claimTimeout),
+                store);
+    }
+
+    @Override
+    public void close() {
+        this.positions.close();
     }
 }

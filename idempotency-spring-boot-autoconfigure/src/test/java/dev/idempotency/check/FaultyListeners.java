@@ -110,7 +110,8 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.OneHandlerPerPoll.class,
     FaultyListeners.HandlersWithTimesPerPoll.class,
     FaultyListeners.Retentions.class,
-    FaultyListeners.Several.class
+    FaultyListeners.Several.class,
+    FaultyListeners.Constraints.class
 })
 class FaultyListeners {
 
@@ -530,6 +531,40 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g", batch = "true")
         @IdempotentListener
         void batch(List<String> payloads) {}
+    }
+
+    static class Constraints {
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)
+        void constraintUnnamed(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(uniqueConstraint = "payment_pkey")
+        void constraintUnused(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
+        void constraintMissing(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "idempotency_processed_pkey",
+                key = "#payload",
+                retention = "1d",
+                inbox = true,
+                keepReply = true)
+        @Transactional(noRollbackFor = IllegalStateException.class, propagation = Propagation.NESTED)
+        String constraintAndMore(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
+        void constrained(String payload) {}
     }
 
     static class Retentions {

@@ -449,6 +449,32 @@ class FaultyListenersIT {
     }
 
     @Test
+    void aConstraintThatIsNotNamedNotThereOrNotAskedForIsFound() {
+        assertThat(finding(Check.STRATEGY, "constraintUnnamed").remedy())
+                .contains("uniqueConstraint = \"payment_pkey\"");
+        assertThat(finding(Check.STRATEGY, "constraintUnused").what())
+                .isEqualTo("uniqueConstraint = \"payment_pkey\" has no effect with strategy = Strategy.MESSAGE_ID.");
+        assertThat(finding(Check.STRATEGY, "constraintMissing").what())
+                .contains("There is no unique constraint and no unique index 'idempotency_processed_key'")
+                .contains("public.idempotency_processed.idempotency_processed_pkey");
+        assertClean("constrained");
+    }
+
+    @Test
+    void whatDoesNotGoWithAConstraintIsFound() {
+        assertThat(findings("constraintAndMore"))
+                .filteredOn(finding -> finding.check() == Check.STRATEGY)
+                .extracting(finding -> finding.what().split(" does not go with ")[0])
+                .containsExactlyInAnyOrder(
+                        "key = \"#payload\"",
+                        "retention = \"1d\"",
+                        "inbox = true",
+                        "keepReply = true",
+                        "noRollbackFor",
+                        "propagation = NESTED");
+    }
+
+    @Test
     void aRetentionThatIsNoDurationIsFound() {
         assertThat(finding(Check.RETENTION_VALUE, "noDuration").what())
                 .isEqualTo("The retention 'soon' is no duration.");

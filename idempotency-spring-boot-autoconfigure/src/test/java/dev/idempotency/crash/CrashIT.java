@@ -56,7 +56,8 @@ class CrashIT extends ApplicationTest {
             classes = {
                 CrashingApplication.Listener.class,
                 CrashingApplication.PollListener.class,
-                CrashingApplication.OffsetListener.class
+                CrashingApplication.OffsetListener.class,
+                CrashingApplication.ConstraintListener.class
             })
     void aProcessThatIsKilledAgainAndAgainAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         try (TestApplication app = start()) {

@@ -12,6 +12,7 @@ import dev.idempotency.observe.IdempotencyObserver;
 import java.util.List;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Runs in a JVM of its own, so that it can die. */
@@ -86,6 +87,28 @@ final class CrashingApplication {
         @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload) {
             process(payload);
+        }
+    }
+
+    /** Its effects are not unique, but what it inserts beside them is. */
+    static class ConstraintListener extends Work {
+
+        private final JdbcTemplate jdbc;
+
+        ConstraintListener(Effects effects, @Value("${crash}") CrashPoint crash, JdbcTemplate jdbc) {
+            super(effects, crash);
+            this.jdbc = jdbc;
+            jdbc.execute("create table if not exists applied (name varchar(100) constraint applied_name unique)");
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "applied_name",
+                transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+            this.jdbc.update("insert into applied (name) values (?)", payload);
         }
     }
 

@@ -34,6 +34,7 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.stereotype.Component;
 import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -60,15 +61,17 @@ class BatchFuzzIT extends ApplicationTest {
         "Automatic, batch, provided",
         "Manual, manual, provided",
         "Intercepted, batch, provided",
-        "OffsetsOfBatches, batch, springs-default",
         "OffsetsOfBatches, batch, recovering",
         "OffsetsOfAcknowledged, manual, provided",
         "OffsetsOfPolls, batch, recovering",
-        "OffsetsOfRecords, record, provided"
+        "OffsetsOfRecords, record, provided",
+        "ByConstraint, manual, provided",
+        "ConstrainedOneByOne, batch, recovering"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
-        boolean oneByOne = List.of("OneByOne", "Intercepted", "OffsetsOfPolls", "OffsetsOfRecords")
+        boolean oneByOne = List.of(
+                        "OneByOne", "Intercepted", "OffsetsOfPolls", "OffsetsOfRecords", "ConstrainedOneByOne")
                 .contains(listener);
         boolean offsets = listener.startsWith("Offsets");
         boolean recovers = errorHandler.equals("recovering");
@@ -339,6 +342,73 @@ class BatchFuzzIT extends ApplicationTest {
         @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload) {
             super.on(payload);
+        }
+    }
+
+    /** A row that is unique tells its duplicates; its effects are not. */
+    @Component
+    static class UniqueRows {
+
+        private final JdbcTemplate jdbc;
+
+        UniqueRows(JdbcTemplate jdbc) {
+            this.jdbc = jdbc;
+            jdbc.execute("create table unique_row (name varchar(100) constraint unique_row_name unique)");
+        }
+
+        void insert(String name) {
+            this.jdbc.update("insert into unique_row (name) values (?)", name);
+        }
+    }
+
+    @Import(UniqueRows.class)
+    static class ByConstraint extends Manual {
+
+        private final UniqueRows rows;
+
+        ByConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
+            super(effects, commits);
+            this.rows = rows;
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_row_name")
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            super.on(payloads, acknowledgment);
+        }
+
+        @Override
+        void process(String payload) {
+            super.process(payload);
+            this.rows.insert(payload);
+        }
+    }
+
+    @Import(UniqueRows.class)
+    static class ConstrainedOneByOne extends OneByOne {
+
+        private final UniqueRows rows;
+
+        ConstrainedOneByOne(Effects effects, BrokenCommits commits, UniqueRows rows) {
+            super(effects, commits);
+            this.rows = rows;
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "unique_row_name",
+                transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
+        }
+
+        @Override
+        void process(String payload) {
+            super.process(payload);
+            this.rows.insert(payload);
         }
     }
 

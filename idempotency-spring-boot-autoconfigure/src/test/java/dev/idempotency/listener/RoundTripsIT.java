@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -93,6 +94,11 @@ class RoundTripsIT {
     }
 
     @Test
+    void aConstraintOfTheListenersOwnCostsNoRoundTrip() {
+        assertThat(roundTripsOf("constraint")).hasSize(MESSAGES).containsOnly(RAW);
+    }
+
+    @Test
     void aBatchListenerWaitsOnceMoreThanARawOneWhateverTheSizeOfTheBatch() {
         assertThat(roundTripsOf("raw-batch")).isNotEmpty().containsOnly(RAW);
         assertThat(roundTripsOf("batch")).isNotEmpty().containsOnly(RAW + 1);
@@ -154,9 +160,18 @@ class RoundTripsIT {
     static class Listeners {
 
         private final Effects effects;
+        private final JdbcTemplate jdbc;
 
-        Listeners(Effects effects) {
+        Listeners(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
+            this.jdbc = jdbc;
+            jdbc.execute("create table unique_effect (name varchar(1000) constraint unique_effect_name unique)");
+        }
+
+        @KafkaListener(id = "constraint", topics = "${topic}")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_effect_name")
+        void constraint(String payload) {
+            this.jdbc.update("insert into unique_effect (name) values (?)", payload);
         }
 
         @KafkaListener(id = "raw", topics = "${topic}")

@@ -7,6 +7,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
@@ -41,6 +42,35 @@ class MeterObserverTests {
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final StoreWatch store = new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1));
     private final ConsumerObserver observer = new MeterObserver(this.registry, this.store).observe(BILLING);
+
+    @Test
+    void whereAConstraintTellsDuplicatesTheirKindAndAgeAreNotKnown() {
+        ConsumerObserver constrained = new MeterObserver(this.registry, this.store)
+                .observe(new ConsumerDescription(
+                        "constrained",
+                        "Listener.on",
+                        List.of("topic"),
+                        "group",
+                        "the constraint payment_pkey",
+                        Duration.ofDays(7),
+                        Strategy.UNIQUE_CONSTRAINT));
+        constrained.duplicate(new Duplicate(ID, RECORD, DuplicateKind.UNKNOWN, null, null));
+        assertThat(this.registry
+                        .get("idempotency.dedup.hits")
+                        .tag("consumer", "constrained")
+                        .counters())
+                .singleElement()
+                .satisfies(counter -> {
+                    assertThat(counter.getId().getTag("kind")).isEqualTo("unknown");
+                    assertThat(counter.count()).isOne();
+                });
+        assertThat(this.registry
+                        .get("idempotency.dedup.age")
+                        .tag("consumer", "constrained")
+                        .timer()
+                        .count())
+                .isZero();
+    }
 
     @Test
     void allMetersAreThereBeforeTheFirstMessageWithZero() {

@@ -50,6 +50,15 @@ public final class MeasuredRecordListeners {
             "eventuate.received_messages",
             EventuateListener.class);
 
+    private static final MeasuredListener RAW_UNIQUE = MeasuredListener.raw(
+            "raw, into a table with a unique index", UniqueRowListener.RAW, UniqueRowListener.class);
+
+    private static final MeasuredListener CONSTRAINT = MeasuredListener.deduplicating(
+            "`@IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)`",
+            UniqueRowListener.CONSTRAINT,
+            Effects.table(UniqueRowListener.CONSTRAINT),
+            UniqueRowListener.class);
+
     private MeasuredRecordListeners() {}
 
     /** The second raw one shows how far the ratios of a run can be trusted, and the one insert more what is possible. */
@@ -69,5 +78,10 @@ public final class MeasuredRecordListeners {
     /** Without the peers. */
     public static List<MeasuredListener> ours() {
         return List.of(RAW, IDEMPOTENT);
+    }
+
+    /** Those whose rows are unique anyway, the raw one first. */
+    public static List<MeasuredListener> ofUniqueRows() {
+        return List.of(RAW_UNIQUE, CONSTRAINT);
     }
 }

@@ -1,0 +1,117 @@
+package dev.idempotency.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.MessageId;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.observe.Duplicate;
+import java.sql.BatchUpdateException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.UnexpectedRollbackException;
+
+/** Which failures make a duplicate of the message. */
+class UniqueConstraintStrategyTests {
+
+    private static final Candidate MESSAGE = new Candidate(
+            0, new ConsumerRecord<>("topic", 0, 1, null, "payload"), new MessageId("consumer", "topic-0@1"));
+
+    private static JdbcTemplate jdbc;
+    private static AdmissionStrategy strategy;
+    private static SQLException violation;
+    private static SQLException ofAnother;
+
+    @BeforeAll
+    static void violate() {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:violations;DB_CLOSE_DELAY=-1");
+        jdbc = new JdbcTemplate(dataSource);
+        jdbc.execute(
+                "create table payment (id int constraint payment_id unique, other int constraint payment_other unique)");
+        jdbc.update("insert into payment values (1, 1)");
+        IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+        ProcessedMessageStore store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(1));
+        strategy = new JdbcStrategyFactory(database, Duration.ofSeconds(1))
+                .byUniqueConstraint("payment_id", "consumer", store);
+        violation = errorOf("insert into payment values (1, 2)");
+        ofAnother = errorOf("insert into payment values (2, 1)");
+    }
+
+    private static SQLException errorOf(String statement) {
+        return (SQLException) catchThrowableOfType(DuplicateKeyException.class, () -> jdbc.update(statement))
+                .getCause();
+    }
+
+    @AfterAll
+    static void shutDown() {
+        jdbc.execute("shutdown");
+    }
+
+    @Test
+    void aViolationCountsAnywhereAmongTheCausesAndTheErrorsOfABatch() {
+        assertThat(strategy.isRefusal(violation)).isTrue();
+        assertThat(strategy.isRefusal(new Exception(new Error(violation)))).isTrue();
+        SQLException first = new SQLException("a warning of the driver's", "01000");
+        first.setNextException(violation);
+        assertThat(strategy.isRefusal(new IllegalStateException(first))).isTrue();
+        BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0]);
+        batch.setNextException(violation);
+        assertThat(strategy.isRefusal(batch)).isTrue();
+    }
+
+    @Test
+    void oneOfAnotherConstraintDoesNotCountNorBothTogether() {
+        assertThat(strategy.isRefusal(ofAnother)).isFalse();
+        assertThat(strategy.isRefusal(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
+                .isFalse();
+        BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0], ofAnother);
+        batch.setNextException(violation);
+        assertThat(strategy.isRefusal(batch)).isFalse();
+    }
+
+    @Test
+    void oneThatTheListenerHasCaughtOrThatWasSuppressedDoesNotCount() {
+        assertThat(strategy.isRefusal(new UnexpectedRollbackException("marked", violation)))
+                .isFalse();
+        IllegalStateException other = new IllegalStateException("something else");
+        other.addSuppressed(violation);
+        assertThat(strategy.isRefusal(other)).isFalse();
+    }
+
+    @Test
+    void causesThatGoRoundInACircleComeToAnEnd() {
+        SQLException one = new SQLException("one", "01000");
+        SQLException two = new SQLException("two", "01000");
+        one.setNextException(two);
+        RuntimeException outer = new RuntimeException("outer");
+        RuntimeException inner = new RuntimeException("inner", outer);
+        outer.initCause(inner);
+        two.initCause(outer);
+        assertThat(strategy.isRefusal(two)).isFalse();
+    }
+
+    @Test
+    void ofTheDuplicateNothingIsKnownButThatItIsOne() {
+        assertThat(strategy.duplicateOf(MESSAGE, violation))
+                .isEqualTo(new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null));
+    }
+
+    @Test
+    void withoutTheListenersTransactionNobodyIsLetIn() {
+        assertThatExceptionOfType(UnprotectedListenerException.class)
+                .isThrownBy(() -> strategy.admit(List.of(MESSAGE)))
+                .withMessageContaining("no transaction of the store's DataSource");
+    }
+}
