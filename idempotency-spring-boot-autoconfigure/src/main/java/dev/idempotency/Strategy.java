@@ -13,5 +13,11 @@ public enum Strategy {
      * By the offset of its record: a row per partition, for ever. Sees redeliveries and rewinds, however old; a message that
      * was published twice it takes for two.
      */
-    OFFSET
+    OFFSET,
+
+    /**
+     * By the version of the entity whose state it carries: a row per entity, remembered for the retention from its last
+     * change on. Only what is newer than the last one enters; the same version again is a duplicate, an older one is stale.
+     */
+    VERSION
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.observe.ConsumerDescription;
 import java.time.Duration;
 import java.util.Collection;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param listeners classes and methods
  * @param topics topics, with those of its retries
  * @param groups consumer groups
+ * @param strategy how its messages are recognised
  * @param keySource where its keys come from
  * @param retention how long its messages are remembered
  * @param messages messages by outcome
@@ -33,6 +35,7 @@ record ConsumerReport(
         Set<String> listeners,
         Set<String> topics,
         Set<String> groups,
+        Strategy strategy,
         String keySource,
         Duration retention,
         Map<String, Long> messages,
@@ -50,6 +53,7 @@ record ConsumerReport(
                 distinct(descriptions, description -> List.of(description.listener())),
                 distinct(descriptions, ConsumerDescription::topics),
                 distinct(descriptions, description -> List.of(Objects.requireNonNullElse(description.groupId(), "-"))),
+                first.strategy(),
                 first.keySource(),
                 first.retention(),
                 tally.messages(),

@@ -1,5 +1,6 @@
 package dev.idempotency.actuate;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -64,6 +65,13 @@ public final class ConsumerReports implements IdempotencyObserver {
 
     Set<String> consumers() {
         return this.registry.names();
+    }
+
+    /** Whether a consumer's messages are known by their entities, rather than by their ids. */
+    boolean comparesVersions(String consumer) {
+        return this.registry.consumers().stream()
+                .anyMatch(description ->
+                        description.name().equals(consumer) && description.strategy() == Strategy.VERSION);
     }
 
     private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {

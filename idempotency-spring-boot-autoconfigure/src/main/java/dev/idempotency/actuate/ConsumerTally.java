@@ -6,6 +6,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
+import dev.idempotency.observe.Stale;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -77,7 +78,9 @@ final class ConsumerTally implements ConsumerObserver {
     @Nullable
     Double hitRatio() {
         long duplicates = this.outcomes.get(Outcome.DUPLICATE).sum();
-        long all = duplicates + this.outcomes.get(Outcome.PROCESSED).sum();
+        long all = duplicates
+                + this.outcomes.get(Outcome.STALE).sum()
+                + this.outcomes.get(Outcome.PROCESSED).sum();
         return (all > 0) ? (double) duplicates / all : null;
     }
 
@@ -92,6 +95,11 @@ final class ConsumerTally implements ConsumerObserver {
         this.kinds.get(duplicate.kind()).increment();
         this.lastHit = new LastHit(
                 Instant.now(), tag(duplicate.kind()), duplicate.id().value(), duplicate.coordinates(), duplicate.age());
+    }
+
+    @Override
+    public void stale(Stale stale) {
+        this.outcomes.get(Outcome.STALE).increment();
     }
 
     @Override

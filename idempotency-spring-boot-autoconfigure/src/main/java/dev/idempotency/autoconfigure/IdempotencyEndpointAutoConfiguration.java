@@ -9,6 +9,7 @@ import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -43,8 +44,10 @@ public final class IdempotencyEndpointAutoConfiguration {
     @Bean
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
-    IdempotencyEndpoint idempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
-        return new IdempotencyEndpoint(reports, store);
+    IdempotencyEndpoint idempotencyEndpoint(
+            ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcStrategyFactory> strategies) {
+        JdbcStrategyFactory tables = strategies.getIfAvailable();
+        return new IdempotencyEndpoint(reports, store, (tables != null) ? tables.versions() : null);
     }
 
     @Bean

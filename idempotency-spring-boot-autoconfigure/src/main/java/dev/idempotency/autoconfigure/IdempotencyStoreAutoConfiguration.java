@@ -55,8 +55,10 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    JdbcStrategyFactory idempotencyStrategyFactory(IdempotencyDatabase database, IdempotencyProperties properties) {
-        return new JdbcStrategyFactory(database, properties.claim().timeout());
+    JdbcStrategyFactory idempotencyStrategyFactory(
+            IdempotencyDatabase database, IdempotencyProperties properties, ObjectProvider<Schema> schema) {
+        return new JdbcStrategyFactory(
+                database, properties.claim().timeout(), () -> schema.ifAvailable(Schema::useForVersions));
     }
 
     /** The application's Flyway, if it has one; it may connect as a user who may do more than the application's. */

@@ -66,7 +66,8 @@ final class H2Dialect implements Dialect {
         return new SingleRowClaims(CLAIM.formatted(table), H2Dialect::insert);
     }
 
-    private static boolean insert(PreparedStatement statement) throws SQLException {
+    /** Whether a row was inserted, rather than being there already. */
+    static boolean insert(PreparedStatement statement) throws SQLException {
         try {
             return statement.executeUpdate() == 1;
         } catch (SQLException ex) {
@@ -100,6 +101,11 @@ final class H2Dialect implements Dialect {
     @Override
     public String resultReplacementIn(String table) {
         return RESULT_REPLACEMENT.formatted(table);
+    }
+
+    @Override
+    public VersionStatement versionsIn(String table) {
+        return new SingleRowVersions(table, this, new H2Versions(table));
     }
 
     /** Not all modes know {@code limit}. */

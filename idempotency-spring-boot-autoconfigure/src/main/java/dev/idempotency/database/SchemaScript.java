@@ -46,7 +46,14 @@ record SchemaScript(String file, String table, String columns, String last) {
                     PREFIX + "4__results.sql",
                     IdempotencyDatabase.RESULT,
                     "consumer_id, message_id, processed_at, result_type, result",
-                    IdempotencyDatabase.RESULT));
+                    IdempotencyDatabase.RESULT),
+            new SchemaScript(
+                    PREFIX + "6__versions.sql",
+                    IdempotencyDatabase.VERSION,
+                    "consumer_id, message_id, version_kind, version, processed_at, record_topic, record_partition,"
+                            + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
+                            + " previous_offset",
+                    IdempotencyDatabase.VERSION));
 
     /** Whether its table is there, with all columns; fails as the query does if the user may not read it. */
     boolean hasRun(IdempotencyDatabase database, JdbcTemplate jdbc) {

@@ -14,6 +14,7 @@ import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.Candidate;
@@ -92,6 +93,9 @@ final class ListenerResolver {
                 () -> (strategy == Strategy.OFFSET)
                         ? KeySource.OFFSET
                         : keySource(expression, method, perPoll, topics));
+        String versionExpression = attempt(faults, "", () -> text(annotation.version(), Check.KEY_EXPRESSION));
+        ExpressionKeySource versions = ListenerResolver.<@Nullable ExpressionKeySource>attempt(
+                faults, null, () -> versionSource(strategy, versionExpression, method, perPoll, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -115,7 +119,7 @@ final class ListenerResolver {
                 candidate.name(),
                 ContainerFacts.topicsOf(candidate.container()),
                 candidate.container().getGroupId(),
-                keys.toString(),
+                (versions != null) ? "%s, version from %s".formatted(keys, versions) : keys.toString(),
                 retention,
                 strategy);
         ProtectedListener listener = new ProtectedListener(
@@ -126,6 +130,7 @@ final class ListenerResolver {
                 manager,
                 attribute,
                 expressed ? expression : null,
+                (versions != null) ? versionExpression : null,
                 faults);
         if (manager == null || !faults.isEmpty()) {
             return new Resolved(listener, null);
@@ -136,7 +141,7 @@ final class ListenerResolver {
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey())),
+                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()), versions),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
@@ -147,7 +152,11 @@ final class ListenerResolver {
     }
 
     /** A copy of a record is another record where only records are recognised. */
-    private static CandidateFactory candidates(Strategy strategy, MessageIdResolver ids) {
+    private static CandidateFactory candidates(
+            Strategy strategy, MessageIdResolver ids, @Nullable ExpressionKeySource versions) {
+        if (versions != null) {
+            return new VersionCandidates(ids, new VersionResolver(ids.consumer(), versions));
+        }
         return (strategy == Strategy.OFFSET)
                 ? (position, message) -> new Candidate(
                         position, message.record(), ids.resolve(message), RecordCoordinates.of(message.record()))
@@ -192,6 +201,25 @@ final class ListenerResolver {
                             ? "Take the key from the record, as in #record.value().id: with transactionPerPoll = true"
                                     + " records are claimed before they are converted to the method's arguments."
                             : "Mend the expression in @IdempotentListener(key = …).");
+        }
+    }
+
+    private @Nullable ExpressionKeySource versionSource(
+            Strategy strategy, String expression, ListenerMethod method, boolean fromRecord, TopicIdTracker topics) {
+        if (strategy != Strategy.VERSION || !StringUtils.hasText(expression)) {
+            return null;
+        }
+        try {
+            return ExpressionKeySource.ofVersion(
+                    expression, fromRecord ? null : method.parameterNames(), this.beanFactory, topics::of);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.KEY_EXPRESSION,
+                    ex.getMessage() + ".",
+                    fromRecord
+                            ? "Take the version from the record, as in #record.value().version: with transactionPerPoll ="
+                                    + " true records are claimed before they are converted to the method's arguments."
+                            : "Mend the expression in @IdempotentListener(version = …).");
         }
     }
 

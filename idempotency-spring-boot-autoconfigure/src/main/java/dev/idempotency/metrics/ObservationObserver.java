@@ -7,6 +7,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.observe.Outcome;
+import dev.idempotency.observe.Stale;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -35,6 +36,9 @@ public final class ObservationObserver implements IdempotencyObserver {
 
     /** The event of a dropped duplicate. */
     public static final String DUPLICATE_EVENT = "idempotency.duplicate";
+
+    /** The event of a dropped message that a newer one had come before. */
+    public static final String STALE_EVENT = "idempotency.stale";
 
     private static final String MIXED = "mixed";
 
@@ -73,6 +77,15 @@ public final class ObservationObserver implements IdempotencyObserver {
                 }
                 observation.event(Observation.Event.of(DUPLICATE_EVENT, "Duplicate of " + original));
             });
+        }
+
+        @Override
+        public void stale(Stale stale) {
+            tell(
+                    Outcome.STALE,
+                    stale.id(),
+                    observation -> observation.event(Observation.Event.of(
+                            STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
         }
 
         @Override

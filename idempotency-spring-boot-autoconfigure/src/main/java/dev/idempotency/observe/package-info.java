@@ -2,8 +2,8 @@
  * The observer SPI: what is told of each message, once its fate is certain.
  *
  * <p>For users: {@link dev.idempotency.observe.IdempotencyObserver} beans give each consumer a
- * {@link dev.idempotency.observe.ConsumerObserver}, which hears of {@link dev.idempotency.observe.Outcome outcomes} and
- * {@link dev.idempotency.observe.Duplicate duplicates}. What else is public is so for other packages of this library.
+ * {@link dev.idempotency.observe.ConsumerObserver}, which hears of {@link dev.idempotency.observe.Outcome outcomes},
+ * {@link dev.idempotency.observe.Duplicate duplicates} and {@link dev.idempotency.observe.Stale stale} messages. What else is public is so for other packages of this library.
  */
 @NullMarked
 package dev.idempotency.observe;

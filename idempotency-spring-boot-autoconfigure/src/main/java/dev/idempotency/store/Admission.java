@@ -2,6 +2,8 @@ package dev.idempotency.store;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -10,9 +12,15 @@ import org.jspecify.annotations.Nullable;
  * Who may enter: the answer to a claim, as a value.
  *
  * @param admitted the messages that the listener is called with, in order
- * @param duplicates those that it is not called with
+ * @param duplicates those that it is not called with, as they were processed before
+ * @param stale those that it is not called with, as something newer was processed before
  */
-public record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+public record Admission(List<Candidate> admitted, List<Duplicate> duplicates, List<Stale> stale) {
+
+    /** An answer of a strategy to which nothing is stale. */
+    public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
+        this(admitted, duplicates, List.of());
+    }
 
     public boolean isEmpty() {
         return this.admitted.isEmpty();
@@ -30,5 +38,33 @@ public record Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** An answer that is given message by message. */
+    static final class Builder {
+
+        private final List<Candidate> admitted;
+        private final List<Duplicate> duplicates = new ArrayList<>();
+        private final List<Stale> stale = new ArrayList<>();
+
+        Builder(int messages) {
+            this.admitted = new ArrayList<>(messages);
+        }
+
+        void admit(Candidate candidate) {
+            this.admitted.add(candidate);
+        }
+
+        void duplicate(Duplicate duplicate) {
+            this.duplicates.add(duplicate);
+        }
+
+        void stale(Stale message) {
+            this.stale.add(message);
+        }
+
+        Admission build() {
+            return new Admission(this.admitted, this.duplicates, this.stale);
+        }
     }
 }

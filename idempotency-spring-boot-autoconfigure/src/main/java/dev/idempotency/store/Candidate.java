@@ -12,9 +12,24 @@ import org.jspecify.annotations.Nullable;
  * @param record the record that was delivered
  * @param id its identity; without one it enters unclaimed
  * @param coordinates where its record stood first
+ * @param version which version of which entity it carries; {@code null} if it is not recognised by that
  */
 public record Candidate(
-        int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+        int position,
+        ConsumerRecord<?, ?> record,
+        @Nullable MessageId id,
+        RecordCoordinates coordinates,
+        @Nullable EntityVersion version) {
+
+    /** One that is recognised by its id or by where it stands. */
+    public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
+        this(position, record, id, coordinates, null);
+    }
+
+    /** One that is recognised by its version. */
+    public Candidate(int position, ConsumerRecord<?, ?> record, EntityVersion version) {
+        this(position, record, version.messageId(), RecordCoordinates.original(record), version);
+    }
 
     /** One that may be a copy of another record, as in retry topics, and is recognised all the same. */
     public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id) {

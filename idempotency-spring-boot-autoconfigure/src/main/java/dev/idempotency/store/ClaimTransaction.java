@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -11,6 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
@@ -36,31 +38,56 @@ final class ClaimTransaction {
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
     }
 
+    /** What is done in it on its connection, within so many seconds. */
+    @FunctionalInterface
+    interface Work<T> {
+
+        T execute(Connection connection, int timeoutSeconds) throws SQLException;
+    }
+
     /** The ids of those claims that the statement says were free. */
     Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
+        Claim first = claims.get(0);
+        return execute(
+                () -> describe(first.id(), first.coordinates(), claims.size()),
+                (connection, timeoutSeconds) -> statement.execute(connection, claims, timeoutSeconds));
+    }
+
+    /**
+     * What a claim is answered with.
+     *
+     * @param description what is claimed, for the exception of a claim that waits too long
+     * @param work claims it
+     */
+    <T> T execute(Supplier<String> description, Work<T> work) {
         ConnectionHolder holder = holder();
         Connection connection = holder.getConnection();
         try {
             if (connection.getAutoCommit()) {
                 throw notInTransaction("its connection commits by itself");
             }
-            return execute(statement, connection, claims, timeoutSeconds(holder));
+            return execute(description, work, connection, timeoutSeconds(holder));
         } catch (SQLException ex) {
             throw translate(ex, "claim a message");
         }
     }
 
-    private Set<MessageId> execute(ClaimStatement statement, Connection connection, List<Claim> claims, int limit)
+    private <T> T execute(Supplier<String> description, Work<T> work, Connection connection, int limit)
             throws SQLException {
         long start = System.nanoTime();
         try {
-            return statement.execute(connection, claims, limit);
+            return work.execute(connection, limit);
         } catch (SQLException ex) {
             if (this.database.dialect().isTimeout(ex)) {
-                throw timeout(ex, claims, limit, Duration.ofNanos(System.nanoTime() - start));
+                throw timeout(ex, description.get(), limit, Duration.ofNanos(System.nanoTime() - start));
             }
             throw ex;
         }
+    }
+
+    /** Claims as an exception names them, by the first one. */
+    static String describe(MessageId first, RecordCoordinates coordinates, int count) {
+        return "%s (%s)%s".formatted(first, coordinates, (count > 1) ? " and " + (count - 1) + " more" : "");
     }
 
     /** Whether claims are still part of it, or {@code null} if only the database knows. */
@@ -111,13 +138,11 @@ final class ClaimTransaction {
         return Math.max(1, this.claimTimeout.plusMillis(999).toSeconds());
     }
 
-    private ClaimTimeoutException timeout(SQLException ex, List<Claim> claims, int limit, Duration waited) {
-        Claim first = claims.get(0);
-        String more = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+    private ClaimTimeoutException timeout(SQLException ex, String description, int limit, Duration waited) {
         return new ClaimTimeoutException(
-                ("The claim of message %s (%s)%s waited %d ms for another transaction that holds it, or its table. Nothing"
+                ("The claim of message %s waited %d ms for another transaction that holds it, or its table. Nothing"
                                 + " was written; the message can be retried. %s")
-                        .formatted(first.id(), first.coordinates(), more, waited.toMillis(), whoseLimit(limit, waited)),
+                        .formatted(description, waited.toMillis(), whoseLimit(limit, waited)),
                 ex);
     }
 

@@ -65,7 +65,8 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
         return this.store.statistics(consumers);
     }
 
-    private static <T> T attempt(Supplier<String> task, Supplier<T> work) {
+    /** Does work of the store; what it fails with is told apart from what a listener fails with. */
+    static <T> T attempt(Supplier<String> task, Supplier<T> work) {
         try {
             return work.get();
         } catch (RuntimeException ex) {
