@@ -88,7 +88,8 @@ class CleanupConfigurationTests {
                     await().atMost(Duration.ofSeconds(30)).until(() -> heard.get() != null);
                     CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
                     assertThat(run.deletedByTask())
-                            .isEqualTo(Map.of("processed", 0L, "inbox", 0L, "results", 0L, "one-row", 1L));
+                            .isEqualTo(
+                                    Map.of("processed", 0L, "inbox", 0L, "results", 0L, "versions", 0L, "one-row", 1L));
                     assertThat(heard.get().deleted()).isOne();
                 });
     }

@@ -3,6 +3,7 @@ package dev.idempotency.crash;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.observe.ConsumerDescription;
@@ -72,6 +73,17 @@ final class CrashingApplication {
         @IdempotentListener(transactionPerPoll = true)
         void on(String payload) {
             process(payload);
+        }
+
+        /** The version grows from one message to the next of those that have as many digits. */
+        @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#record.value().length()",
+                version = "#record.value().substring(7)",
+                transactionPerPoll = true)
+        void onVersion(String payload) {
+            process("newest " + payload);
         }
     }
 

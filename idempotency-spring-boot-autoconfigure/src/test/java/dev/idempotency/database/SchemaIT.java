@@ -87,6 +87,7 @@ class SchemaIT {
                         "public.idempotency_inbox",
                         "public.idempotency_inbox_starts",
                         "public.idempotency_result",
+                        "public.idempotency_version",
                         "public.idempotency_schema_history");
     }
 
@@ -341,7 +342,8 @@ class SchemaIT {
                         "public.idempotency_processed",
                         "public.idempotency_inbox",
                         "public.idempotency_inbox_starts",
-                        "public.idempotency_result");
+                        "public.idempotency_result",
+                        "public.idempotency_version");
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.RoundTrips;
 import dev.idempotency.app.TestApplication;
@@ -102,6 +103,12 @@ class RoundTripsIT {
     }
 
     @Test
+    void versionsAreComparedWithoutWaitingOnceMore() {
+        assertThat(roundTripsOf("version")).hasSize(MESSAGES).containsOnly(RAW + 1);
+        assertThat(roundTripsOf("version-batch")).isNotEmpty().containsOnly(RAW + 1);
+    }
+
+    @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
         // The first delivery after a start is counted, lest it end the process each time.
         List<Integer> kept = roundTripsOf("kept");
@@ -143,6 +150,21 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "version", topics = "${topic}")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        void version(String payload) {
+            this.effects.happen("version " + payload);
+        }
+
+        @KafkaListener(id = "version-batch", topics = "${topic}", batch = "true")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "'one' + #payload[8]",
+                version = "#payload.split('[ x]')[1]")
+        void versionBatch(List<String> payloads) {
+            this.effects.happen("version-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
