@@ -121,6 +121,12 @@ class MigrationIT {
         assertThatAllIsThere();
     }
 
+    private static List<String> versions() {
+        return SchemaScript.ALL.stream()
+                .map(script -> Integer.toString(script.version()))
+                .toList();
+    }
+
     @ParameterizedTest
     @MethodSource("vendors")
     void whatWasMadeByHandIsNotMadeAgain(Vendor vendor) {
@@ -128,7 +134,7 @@ class MigrationIT {
         runByHand(SchemaScript.ALL);
         migrate();
         assertThatAllIsThere();
-        assertThat(appliedVersions()).containsExactly("4");
+        assertThat(appliedVersions()).containsExactly(versions().get(versions().size() - 1));
     }
 
     @ParameterizedTest
@@ -138,7 +144,7 @@ class MigrationIT {
         runByHand(SchemaScript.ALL.subList(0, 1));
         migrate();
         assertThatAllIsThere();
-        assertThat(appliedVersions()).containsExactly("1", "2", "3", "4");
+        assertThat(appliedVersions()).isEqualTo(versions());
     }
 
     @ParameterizedTest
@@ -156,7 +162,8 @@ class MigrationIT {
     void aScriptThatWasRunByHandAfterAMigrationIsNoObstacle(Vendor vendor) {
         connect(vendor);
         migrate();
-        this.jdbc.update(quoted("delete from %s where %s = '4'", MigrationHistory.TABLE, "version"));
+        String latest = versions().get(versions().size() - 1);
+        this.jdbc.update(quoted("delete from %s where %s = ?", MigrationHistory.TABLE, "version"), latest);
         migrate();
         assertThatAllIsThere();
     }

@@ -7,6 +7,7 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.ConsumerDescription;
@@ -14,6 +15,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.Stale;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
@@ -62,7 +64,7 @@ class MeterObserverTests {
                         "idempotency.store.rows",
                         "idempotency.store.oldest.age");
         assertThat(meters.stream().filter(Counter.class::isInstance).map(Counter.class::cast))
-                .hasSize(10)
+                .hasSize(11)
                 .allSatisfy(counter -> assertThat(counter.count()).isZero());
         assertThat(meters.stream().filter(Timer.class::isInstance).map(Timer.class::cast))
                 .hasSize(9)
@@ -99,6 +101,17 @@ class MeterObserverTests {
                         .counter()
                         .count())
                 .isEqualTo(3);
+    }
+
+    @Test
+    void whatIsStaleIsCountedByItself() {
+        everythingHappens(this.observer);
+        assertThat(this.registry
+                        .get("idempotency.messages")
+                        .tags("outcome", "stale")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
     }
 
     @Test
@@ -164,6 +177,7 @@ class MeterObserverTests {
         observer.processed(ID, RECORD);
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
+        observer.stale(new Stale(ID, RECORD, Version.of(1), Version.of(2), null, null));
         observer.missingKey(RECORD);
         observer.failed(1);
         observer.committed(1000);
