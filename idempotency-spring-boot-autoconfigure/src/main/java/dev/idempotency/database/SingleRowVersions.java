@@ -20,8 +20,8 @@ final class SingleRowVersions implements VersionStatement {
 
     /** {@code move} tries to move one version on. */
     SingleRowVersions(String table, Dialect dialect, Move move) {
-        this.previous = "select %s from %s where consumer_id = ? and message_id = ?"
-                .formatted(StoredVersion.previousColumns(dialect), table);
+        this.previous = "select %s from %s where consumer_id = ? and message_id = ?%s"
+                .formatted(StoredVersion.previousColumns(dialect), table, currentRead());
         this.move = move;
     }
 
@@ -47,6 +47,12 @@ final class SingleRowVersions implements VersionStatement {
             }
         }
         return moved;
+    }
+
+    /** They are locked already; and it begins no snapshot, which all later reads of the transaction would be bound to. */
+    @Override
+    public String currentRead() {
+        return " for update";
     }
 
     private Optional<StoredVersion> previous(Statements statements, MessageId entity) throws SQLException {

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Moves the versions of entities on, where the new one is greater, and says what they were before. */
-@FunctionalInterface
 public interface VersionStatement {
 
     /**
@@ -23,6 +22,16 @@ public interface VersionStatement {
      */
     Map<MessageId, Optional<StoredVersion>> execute(
             Connection connection, List<VersionClaim> claims, int timeoutSeconds) throws SQLException;
+
+    /**
+     * The end of a query that sees the rows which {@link #execute} has looked at as they are, where the database would
+     * otherwise show them as they were when the transaction first read something.
+     *
+     * @return by default, nothing: a row that the transaction does not see is one that it may not change
+     */
+    default String currentRead() {
+        return "";
+    }
 
     /** Ends what it has begun to watch over itself. */
     default void close() {}

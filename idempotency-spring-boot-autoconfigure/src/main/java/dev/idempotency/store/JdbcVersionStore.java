@@ -43,6 +43,7 @@ public final class JdbcVersionStore implements AutoCloseable {
     private final ClaimTransaction transaction;
     private final @Nullable VersionStatement statement;
     private final String find;
+    private final String findCurrent;
     private final String delete;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
@@ -56,6 +57,7 @@ public final class JdbcVersionStore implements AutoCloseable {
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.statement = dialect.versionsIn(table);
         this.find = FIND.formatted(StoredVersion.columns(dialect), table);
+        this.findCurrent = this.find + ((this.statement != null) ? this.statement.currentRead() : "");
         this.delete = DELETE.formatted(table);
         this.jdbc = database.jdbc();
         this.lookUps = database.jdbc(LOOK_UP_SECONDS);
@@ -104,7 +106,7 @@ public final class JdbcVersionStore implements AutoCloseable {
     /** Finds out why claims were refused; returns those whose row is gone by now, or was not there to be seen. */
     private List<VersionClaim> refuse(List<VersionClaim> refused, Map<MessageId, StoredVersion> held) {
         Map<MessageId, StoredVersion> found =
-                find(refused.stream().map(VersionClaim::entity).toList());
+                find(refused.stream().map(VersionClaim::entity).toList(), this.findCurrent);
         List<VersionClaim> open = new ArrayList<>();
         for (VersionClaim claim : refused) {
             StoredVersion stored = found.get(claim.entity());
@@ -143,22 +145,27 @@ public final class JdbcVersionStore implements AutoCloseable {
 
     /** The newest versions of entities of one consumer, as far as they are known. */
     public Map<MessageId, StoredVersion> find(Collection<MessageId> entities) {
+        return find(entities, this.find);
+    }
+
+    private Map<MessageId, StoredVersion> find(Collection<MessageId> entities, String sql) {
         List<MessageId> all = new ArrayList<>(entities);
         JdbcTemplate template = template();
         return this.database.inTransaction(() -> {
             Map<MessageId, StoredVersion> found = new HashMap<>();
             for (int from = 0; from < all.size(); from += ENTITIES_PER_QUERY) {
-                find(all.subList(from, Math.min(from + ENTITIES_PER_QUERY, all.size())), found, template);
+                find(all.subList(from, Math.min(from + ENTITIES_PER_QUERY, all.size())), sql, found, template);
             }
             return found;
         });
     }
 
-    private void find(List<MessageId> entities, Map<MessageId, StoredVersion> found, JdbcTemplate template) {
+    private static void find(
+            List<MessageId> entities, String sql, Map<MessageId, StoredVersion> found, JdbcTemplate template) {
         String consumer = entities.get(0).consumer();
         Stream<String> values = entities.stream().map(MessageId::value);
         template.query(
-                this.find.formatted("?" + ", ?".repeat(entities.size() - 1)),
+                sql.formatted("?" + ", ?".repeat(entities.size() - 1)),
                 row -> {
                     MessageId entity = new MessageId(consumer, row.getString(1));
                     found.put(entity, StoredVersion.read(entity, row, 2));
