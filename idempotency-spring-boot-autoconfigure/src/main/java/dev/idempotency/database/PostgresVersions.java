@@ -52,7 +52,7 @@ final class PostgresVersions implements VersionStatement {
         this.one = MOVE_ONE.formatted(table) + ON_CONFLICT;
         this.many = MOVE_MANY.formatted(table)
                 + ON_CONFLICT
-                + "returning message_id, " + StoredVersion.previousColumns(dialect);
+                + "returning message_id, " + VersionColumns.ofPrevious(dialect);
     }
 
     @Override
@@ -110,7 +110,7 @@ final class PostgresVersions implements VersionStatement {
                 while (rows.next()) {
                     MessageId entity = new MessageId(consumer, rows.getString(1));
                     boolean any = rows.getBigDecimal(3) != null;
-                    moved.put(entity, any ? Optional.of(StoredVersion.read(entity, rows, 2)) : Optional.empty());
+                    moved.put(entity, any ? Optional.of(VersionColumns.read(entity, rows, 2)) : Optional.empty());
                 }
             }
             return moved;

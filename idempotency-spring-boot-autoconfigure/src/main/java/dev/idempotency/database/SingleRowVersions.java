@@ -21,7 +21,7 @@ final class SingleRowVersions implements VersionStatement {
     /** {@code move} tries to move one version on. */
     SingleRowVersions(String table, Dialect dialect, Move move) {
         this.previous = "select %s from %s where consumer_id = ? and message_id = ?%s"
-                .formatted(StoredVersion.previousColumns(dialect), table, currentRead());
+                .formatted(VersionColumns.ofPrevious(dialect), table, currentRead());
         this.move = move;
     }
 
@@ -60,7 +60,7 @@ final class SingleRowVersions implements VersionStatement {
         bindEntity(query, 1, entity);
         try (ResultSet row = query.executeQuery()) {
             boolean any = row.next() && row.getBigDecimal(2) != null;
-            return any ? Optional.of(StoredVersion.read(entity, row, 1)) : Optional.empty();
+            return any ? Optional.of(VersionColumns.read(entity, row, 1)) : Optional.empty();
         }
     }
 

@@ -5,6 +5,7 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.database.VersionColumns;
 import dev.idempotency.database.VersionStatement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ public final class JdbcVersionStore implements AutoCloseable {
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.statement = dialect.versionsIn(table);
-        this.find = FIND.formatted(StoredVersion.columns(dialect), table);
+        this.find = FIND.formatted(VersionColumns.of(dialect), table);
         this.findCurrent = this.find + ((this.statement != null) ? this.statement.currentRead() : "");
         this.delete = DELETE.formatted(table);
         this.jdbc = database.jdbc();
@@ -168,7 +169,7 @@ public final class JdbcVersionStore implements AutoCloseable {
                 sql.formatted("?" + ", ?".repeat(entities.size() - 1)),
                 row -> {
                     MessageId entity = new MessageId(consumer, row.getString(1));
-                    found.put(entity, StoredVersion.read(entity, row, 2));
+                    found.put(entity, VersionColumns.read(entity, row, 2));
                 },
                 Stream.concat(Stream.of(consumer), values).toArray());
     }
