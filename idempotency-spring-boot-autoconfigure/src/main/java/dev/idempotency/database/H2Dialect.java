@@ -66,8 +66,7 @@ final class H2Dialect implements Dialect {
         return new SingleRowClaims(CLAIM.formatted(table), H2Dialect::insert);
     }
 
-    /** Whether a row was inserted, rather than being there already. */
-    static boolean insert(PreparedStatement statement) throws SQLException {
+    private static boolean insert(PreparedStatement statement) throws SQLException {
         try {
             return statement.executeUpdate() == 1;
         } catch (SQLException ex) {
@@ -105,7 +104,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new SingleRowVersions(table, this, new H2Versions(table));
+        return new SingleRowVersions(table, this, new H2Versions(table, H2Dialect::insert));
     }
 
     /** Not all modes know {@code limit}. */

@@ -3,6 +3,7 @@ package dev.idempotency.database;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 
 /**
  * How H2 moves a version on: the row is locked, and updated if it is older; one that is not there is inserted, which leaves
@@ -29,11 +30,14 @@ final class H2Versions implements SingleRowVersions.Move {
 
     private static final int LOOKS = 5;
 
+    private final PreparedStatementCallback<Boolean> insertion;
     private final String lock;
     private final String update;
     private final String insert;
 
-    H2Versions(String table) {
+    /** {@code insertion} executes an insert, and says whether a row was inserted, rather than being there already. */
+    H2Versions(String table, PreparedStatementCallback<Boolean> insertion) {
+        this.insertion = insertion;
         this.lock = LOCK.formatted(table);
         this.update = UPDATE.formatted(table);
         this.insert = INSERT.formatted(table);
@@ -78,6 +82,6 @@ final class H2Versions implements SingleRowVersions.Move {
         PreparedStatement statement = statements.prepare(this.insert);
         SingleRowVersions.bindEntity(statement, 1, claim.entity());
         SingleRowVersions.bindVersion(statement, 3, claim);
-        return H2Dialect.insert(statement);
+        return Boolean.TRUE.equals(this.insertion.doInPreparedStatement(statement));
     }
 }
