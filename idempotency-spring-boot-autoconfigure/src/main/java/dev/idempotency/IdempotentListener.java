@@ -65,6 +65,13 @@ public @interface IdempotentListener {
     String uniqueConstraint() default "";
 
     /**
+     * SpEL expression for the version of the entity that {@link #key()} names, with {@link Strategy#VERSION}: a whole number
+     * or a point in time, which the producer has given to that state. The variables are those of {@link #key()}.
+     * Placeholders are resolved.
+     */
+    String version() default "";
+
+    /**
      * Bean name or qualifier of the transaction manager. Placeholders are resolved. Default: the one named by the
      * listener's {@code @Transactional}, or else the application's primary or only one that is not Kafka's.
      */

@@ -16,6 +16,12 @@ public enum Strategy {
     OFFSET(false),
 
     /**
+     * By the version of the entity whose state it carries: a row per entity, remembered for the retention from its last
+     * change on. Only what is newer than the last one enters; the same version again is a duplicate, an older one is stale.
+     */
+    VERSION(true),
+
+    /**
      * By a unique constraint of the application's own, which the listener's insert violates: nothing is written besides. Sees
      * whatever that constraint refuses, for as long as the row is there. The listener is called with duplicates, too, and
      * what it did is rolled back.

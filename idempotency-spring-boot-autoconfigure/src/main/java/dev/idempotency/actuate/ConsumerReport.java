@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param listeners classes and methods
  * @param topics topics, with those of its retries
  * @param groups consumer groups
- * @param keySource where its keys come from
  * @param strategy how its messages are recognised
+ * @param keySource where its keys come from
  * @param retention how long its messages are remembered; absent if they are for ever
  * @param messages messages by outcome
  * @param hits duplicates by kind
@@ -38,8 +38,8 @@ record ConsumerReport(
         Set<String> listeners,
         Set<String> topics,
         Set<String> groups,
-        String keySource,
         Strategy strategy,
+        String keySource,
         @Nullable Duration retention,
         Map<String, Long> messages,
         Map<String, Long> hits,
@@ -61,8 +61,8 @@ record ConsumerReport(
                 distinct(descriptions, description -> List.of(description.listener())),
                 distinct(descriptions, ConsumerDescription::topics),
                 distinct(descriptions, description -> List.of(Objects.requireNonNullElse(description.groupId(), "-"))),
-                first.keySource(),
                 first.strategy(),
+                first.keySource(),
                 first.strategy().isForgetful() ? first.retention() : null,
                 tally.messages(),
                 tally.hits(),

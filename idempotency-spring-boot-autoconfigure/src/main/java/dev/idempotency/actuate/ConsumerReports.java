@@ -79,6 +79,13 @@ public final class ConsumerReports implements IdempotencyObserver {
         return this.registry.names();
     }
 
+    /** Whether a consumer's messages are known by their entities, rather than by their ids. */
+    boolean comparesVersions(String consumer) {
+        return this.registry.consumers().stream()
+                .anyMatch(description ->
+                        description.name().equals(consumer) && description.strategy() == Strategy.VERSION);
+    }
+
     private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {
         String consumer = descriptions.get(0).name();
         return ConsumerReport.of(

@@ -7,6 +7,7 @@ import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
+import dev.idempotency.observe.Stale;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumMap;
@@ -84,7 +85,9 @@ final class ConsumerTally implements ConsumerObserver {
     @Nullable
     Double hitRatio() {
         long duplicates = this.outcomes.get(Outcome.DUPLICATE).sum();
-        long all = duplicates + this.outcomes.get(Outcome.PROCESSED).sum();
+        long all = duplicates
+                + this.outcomes.get(Outcome.STALE).sum()
+                + this.outcomes.get(Outcome.PROCESSED).sum();
         return (all > 0) ? (double) duplicates / all : null;
     }
 
@@ -104,6 +107,11 @@ final class ConsumerTally implements ConsumerObserver {
     @Override
     public void conflict(Conflict conflict) {
         this.conflicts.increment();
+    }
+
+    @Override
+    public void stale(Stale stale) {
+        this.outcomes.get(Outcome.STALE).increment();
     }
 
     @Override

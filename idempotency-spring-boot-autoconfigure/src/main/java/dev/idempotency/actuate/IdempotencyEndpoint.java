@@ -2,7 +2,9 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -45,17 +47,22 @@ public final class IdempotencyEndpoint {
     private final ConsumerReports reports;
     private final ProcessedMessageStore store;
     private final @Nullable JdbcPositionStore positions;
+    private final @Nullable JdbcVersionStore versions;
 
     public IdempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
-        this(reports, store, null);
+        this(reports, store, null, null);
     }
 
-    /** {@code positions} is {@code null} where the application has none of ours. */
+    /** {@code positions} and {@code versions} are {@code null} where the application has a store of its own. */
     public IdempotencyEndpoint(
-            ConsumerReports reports, ProcessedMessageStore store, @Nullable JdbcPositionStore positions) {
+            ConsumerReports reports,
+            ProcessedMessageStore store,
+            @Nullable JdbcPositionStore positions,
+            @Nullable JdbcVersionStore versions) {
         this.reports = reports;
         this.store = store;
         this.positions = positions;
+        this.versions = versions;
     }
 
     /** All consumers, one consumer, or one message. */
@@ -81,7 +88,14 @@ public final class IdempotencyEndpoint {
 
     private @Nullable MessageReport message(String consumer, String messageId) {
         Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
-        ProcessedMessage message = find(ids);
+        JdbcVersionStore entities = versionsOf(consumer);
+        if (entities != null) {
+            StoredVersion version = firstOf(ids, entities.find(ids));
+            return (version != null)
+                    ? MessageReport.of(version)
+                    : MessageReport.unknown(ids.iterator().next());
+        }
+        ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message != null) {
             return MessageReport.of(message);
         }
@@ -89,8 +103,12 @@ public final class IdempotencyEndpoint {
         return known ? MessageReport.unknown(ids.iterator().next()) : null;
     }
 
-    private @Nullable ProcessedMessage find(Set<MessageId> ids) {
-        Map<MessageId, ProcessedMessage> found = this.store.find(ids);
+    /** Where the messages of a consumer are known by their entities; {@code null} if they are known by their ids. */
+    private @Nullable JdbcVersionStore versionsOf(String consumer) {
+        return this.reports.comparesVersions(consumer) ? this.versions : null;
+    }
+
+    private static <T> @Nullable T firstOf(Set<MessageId> ids, Map<MessageId, T> found) {
         return ids.stream()
                 .filter(found::containsKey)
                 .map(found::get)
@@ -145,7 +163,12 @@ public final class IdempotencyEndpoint {
     }
 
     private WebEndpointResponse<Void> forgetMessage(String consumer, String messageId, SecurityContext security) {
-        ProcessedMessage message = find(EndpointInput.messageIds(consumer, messageId));
+        Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
+        JdbcVersionStore entities = versionsOf(consumer);
+        if (entities != null) {
+            return forgetVersion(entities, ids, security);
+        }
+        ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message == null || !this.store.forget(message.id())) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
@@ -156,6 +179,24 @@ public final class IdempotencyEndpoint {
                 EndpointInput.printable(consumer),
                 message.processedAt(),
                 message.coordinates(),
+                EndpointInput.nameOf(security.getPrincipal()));
+        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+    }
+
+    private static WebEndpointResponse<Void> forgetVersion(
+            JdbcVersionStore versions, Set<MessageId> ids, SecurityContext security) {
+        StoredVersion version = firstOf(ids, versions.find(ids));
+        if (version == null || !versions.forget(version.entity())) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        logger.warn(
+                "Entity '{}' of consumer '{}', at version {}, processed at {} from {}, was forgotten on request of {}:"
+                        + " any version of it will be processed when it comes",
+                EndpointInput.printable(version.entity().value()),
+                EndpointInput.printable(version.entity().consumer()),
+                version.version(),
+                version.processedAt(),
+                version.coordinates(),
                 EndpointInput.nameOf(security.getPrincipal()));
         return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
     }
@@ -185,7 +226,9 @@ public final class IdempotencyEndpoint {
      * Whether a message has been processed, when, and by which record.
      *
      * @param consumer the consumer
-     * @param messageId the id as it is stored: a digest, where the message's own is too long
+     * @param messageId the id as it is stored: a digest, where the message's own is too long; that of the entity, where
+     *     versions are compared
+     * @param version the newest version of the entity, where versions are compared
      * @param processed whether it is remembered as processed
      * @param processedAt when, by the database's clock
      * @param age how long ago that was
@@ -194,6 +237,7 @@ public final class IdempotencyEndpoint {
     record MessageReport(
             String consumer,
             String messageId,
+            @Nullable String version,
             boolean processed,
             @Nullable Instant processedAt,
             @Nullable Duration age,
@@ -202,11 +246,22 @@ public final class IdempotencyEndpoint {
         static MessageReport of(ProcessedMessage message) {
             MessageId id = message.id();
             return new MessageReport(
-                    id.consumer(), id.value(), true, message.processedAt(), message.age(), message.coordinates());
+                    id.consumer(), id.value(), null, true, message.processedAt(), message.age(), message.coordinates());
+        }
+
+        static MessageReport of(StoredVersion stored) {
+            return new MessageReport(
+                    stored.entity().consumer(),
+                    stored.entity().value(),
+                    stored.version().toString(),
+                    true,
+                    stored.processedAt(),
+                    stored.age(),
+                    stored.coordinates());
         }
 
         static MessageReport unknown(MessageId id) {
-            return new MessageReport(id.consumer(), id.value(), false, null, null, null);
+            return new MessageReport(id.consumer(), id.value(), null, false, null, null, null);
         }
     }
 }

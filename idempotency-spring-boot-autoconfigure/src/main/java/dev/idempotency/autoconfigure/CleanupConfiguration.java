@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
 import dev.idempotency.observe.ConsumerRegistry;
@@ -46,6 +47,17 @@ final class CleanupConfiguration {
         return new PositionCleanup(
                 positions,
                 ConsumerRegistry.of(consumers::stream),
+                cleanup.orphansAfter().duration());
+    }
+
+    @Bean
+    ProcessedMessageCleanup idempotencyVersionCleanup(
+            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
+        ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
+        return new ProcessedMessageCleanup(
+                "versions",
+                ProcessedMessagePurge.ofVersions(store.database()),
+                () -> all.recognisedBy(Strategy.VERSION).retentions(),
                 cleanup.orphansAfter().duration());
     }
 

@@ -1,5 +1,6 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
@@ -22,6 +23,9 @@ import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreStatistics;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -130,10 +134,24 @@ public final class IdempotencyAutoConfiguration {
 
     @Bean
     StoreWatch idempotencyStoreWatch(
-            ProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, IdempotencyProperties properties) {
+            ProcessedMessageStore store,
+            ObjectProvider<JdbcStrategyFactory> strategies,
+            ObjectProvider<ConsumerRegistry> consumers,
+            IdempotencyProperties properties) {
         ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
         return new StoreWatch(
-                () -> store.statistics(all.names()), properties.observe().storeInterval());
+                () -> statistics(store, strategies.getIfAvailable(), all),
+                properties.observe().storeInterval());
+    }
+
+    /** Of the tables that have a consumer. */
+    private static StoreStatistics statistics(
+            ProcessedMessageStore store, @Nullable JdbcStrategyFactory strategies, ConsumerRegistry consumers) {
+        Set<String> versioned = consumers.recognisedBy(Strategy.VERSION).names();
+        StoreStatistics processed = store.statistics(consumers.names());
+        return (strategies != null && !versioned.isEmpty())
+                ? processed.plus(strategies.versions().statistics(versioned))
+                : processed;
     }
 
     /** Sees to it that infrastructure advisors are applied, with whichever proxy creator the application has. */

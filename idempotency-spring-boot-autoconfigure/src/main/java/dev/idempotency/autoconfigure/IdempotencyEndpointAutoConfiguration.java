@@ -10,6 +10,7 @@ import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -49,8 +50,11 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
-            ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcPositionStore> positions) {
-        return new IdempotencyEndpoint(reports, store, positions.getIfAvailable());
+            ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcStrategyFactory> strategies) {
+        JdbcStrategyFactory tables = strategies.getIfAvailable();
+        return (tables != null)
+                ? new IdempotencyEndpoint(reports, store, tables.positions(), tables.versions())
+                : new IdempotencyEndpoint(reports, store);
     }
 
     @Bean

@@ -18,13 +18,19 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 
-/** Whether a key expression gives the same key at every delivery, and another one for every message. */
+/**
+ * Whether a key expression gives the same key at every delivery, and another one for every message; and whether a version
+ * expression gives what the producer has given the state, rather than what its record got on the way.
+ */
 final class KeyCheck implements ListenerCheck {
 
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private static final String REMEDY = "Take what the producer has given the message: a part of the payload or a"
             + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
+
+    private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
+            + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
     /** Made in the consumer, anew for every delivery. */
     private static final List<String> MINTED = List.of(
@@ -45,12 +51,48 @@ final class KeyCheck implements ListenerCheck {
     private static final Pattern OFFSET = Pattern.compile("#record\\??\\.offset\\b");
     private static final Pattern PARTITION = Pattern.compile("#record\\??\\.partition\\b");
 
+    /** A retry or a republication gets others, and those of two states may be the same. */
+    private static final Pattern OF_RECORD =
+            Pattern.compile("#record\\??\\.(timestamp|offset)\\b|#coordinates\\??\\.offset\\b");
+
     @Override
     public void check(ProtectedListener listener, Report report) {
-        String expression = listener.keyExpression();
-        if (expression == null) {
-            return;
+        if (listener.keyExpression() != null) {
+            checkKey(listener.keyExpression(), listener, report);
         }
+        if (listener.versionExpression() != null) {
+            checkVersion(listener.versionExpression(), listener, report);
+        }
+    }
+
+    private static void checkVersion(String expression, ProtectedListener listener, Report report) {
+        String changing = changingPart(expression, listener.method());
+        if (changing != null) {
+            report.add(
+                    Check.UNSTABLE_KEY,
+                    "Its version expression '%s' uses %s, which is another one at every delivery."
+                            .formatted(expression, changing),
+                    VERSION_REMEDY);
+        }
+        var ofRecord = OF_RECORD.matcher(expression);
+        if (ofRecord.find()) {
+            report.add(
+                    Check.AMBIGUOUS_KEY,
+                    ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two records"
+                                    + " may have the same, a copy of an old one gets a new one, and a topic that is"
+                                    + " created anew begins at the beginning.")
+                            .formatted(expression, ofRecord.group()),
+                    VERSION_REMEDY);
+        } else if (!expression.contains("#") && !expression.contains("@")) {
+            report.add(
+                    Check.AMBIGUOUS_KEY,
+                    "Its version expression '%s' is the same for all messages, as it uses no variable."
+                            .formatted(expression),
+                    VERSION_REMEDY);
+        }
+    }
+
+    private static void checkKey(String expression, ProtectedListener listener, Report report) {
         String changing = changingPart(expression, listener.method());
         if (changing != null) {
             report.add(

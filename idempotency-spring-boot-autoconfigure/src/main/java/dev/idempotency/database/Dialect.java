@@ -124,6 +124,15 @@ public interface Dialect {
         return null;
     }
 
+    /**
+     * The statement that moves the versions of entities on in the table with this name.
+     *
+     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
+     */
+    default @Nullable VersionStatement versionsIn(String table) {
+        return null;
+    }
+
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {
         return "current_timestamp";

@@ -108,6 +108,11 @@ final class H2Dialect implements Dialect {
         return RESULT_REPLACEMENT.formatted(table);
     }
 
+    @Override
+    public VersionStatement versionsIn(String table) {
+        return new SingleRowVersions(table, this, new H2Versions(table, H2Dialect::insert));
+    }
+
     /** Not all modes know {@code limit}. */
     @Override
     public String rows(long offset, long limit) {

@@ -26,6 +26,7 @@ public final class IdempotencyDatabase {
     static final String INBOX_STARTS = "idempotency_inbox_starts";
     static final String RESULT = "idempotency_result";
     static final String POSITION = "idempotency_position";
+    static final String VERSION = "idempotency_version";
 
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
@@ -95,6 +96,11 @@ public final class IdempotencyDatabase {
         return table(POSITION);
     }
 
+    /** The table of the versions of entities, as it is named in SQL. */
+    public String versionTable() {
+        return table(VERSION);
+    }
+
     String table(String name) {
         return this.dialect.qualify(name, this.schema);
     }
@@ -102,6 +108,11 @@ public final class IdempotencyDatabase {
     /** The query for an estimate of the messages that have been processed, or {@code null} if there is none. */
     public @Nullable String processedEstimate() {
         return this.dialect.rowEstimateOf(PROCESSED, this.schema);
+    }
+
+    /** The query for an estimate of the entities whose versions are known, or {@code null} if there is none. */
+    public @Nullable String versionEstimate() {
+        return this.dialect.rowEstimateOf(VERSION, this.schema);
     }
 
     /**

@@ -128,6 +128,11 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
+    public VersionStatement versionsIn(String table) {
+        return new SingleRowVersions(table, this, new MySqlVersions(table));
+    }
+
+    @Override
     public boolean isTimeout(SQLException ex) {
         return switch (ex.getErrorCode()) {
             case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT_MARIADB, STATEMENT_TIMEOUT_MYSQL -> true;

@@ -151,6 +151,11 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
+    public VersionStatement versionsIn(String table) {
+        return new PostgresVersions(table, this);
+    }
+
+    @Override
     public boolean isTimeout(SQLException ex) {
         return QUERY_CANCELED.equals(ex.getSQLState()) || LOCK_NOT_AVAILABLE.equals(ex.getSQLState());
     }

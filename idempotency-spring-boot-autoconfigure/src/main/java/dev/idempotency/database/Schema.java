@@ -28,6 +28,7 @@ public final class Schema implements InitializingBean {
     private volatile boolean usedByInbox;
     private volatile boolean usedForResults;
     private volatile boolean usedForPositions;
+    private volatile boolean usedForVersions;
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
@@ -144,9 +145,20 @@ public final class Schema implements InitializingBean {
         }
     }
 
+    /** Says that a listener of this application compares versions, which its database's user must be allowed to write. */
+    public void useForVersions() {
+        if (!this.usedForVersions) {
+            this.usedForVersions = true;
+            if (this.mode == SchemaMode.VALIDATE) {
+                refuseWhatIsDenied();
+            }
+        }
+    }
+
     /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
     public void tryOut() {
-        this.probe.tryAll(this.usedByCleanup, this.usedByInbox, this.usedForResults, this.usedForPositions);
+        this.probe.tryAll(
+                this.usedByCleanup, this.usedByInbox, this.usedForResults, this.usedForPositions, this.usedForVersions);
     }
 
     /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
@@ -168,18 +180,21 @@ public final class Schema implements InitializingBean {
                         ? ", on %s and on %s".formatted(this.database.inboxTable(), this.database.inboxStartsTable())
                         : "")
                 + (this.usedForResults ? " and on " + this.database.resultTable() : "")
-                + (this.usedForPositions ? " and on " + this.database.positionTable() : "");
+                + (this.usedForPositions ? " and on " + this.database.positionTable() : "")
+                + (this.usedForVersions ? " and on " + this.database.versionTable() : "");
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")
                         .formatted(
                                 (denial != null) ? denial : failure.getMessage(),
-                                (this.usedByCleanup || this.usedByInbox || this.usedForResults || this.usedForPositions)
-                                        ? ", update"
-                                        : "",
+                                isUpdated() ? ", update" : "",
                                 this.usedByCleanup ? ", delete" : "",
                                 tables),
                 failure);
+    }
+
+    private boolean isUpdated() {
+        return this.usedByCleanup || this.usedByInbox || this.usedForResults || this.usedForVersions;
     }
 
     /** Names of the scripts that the database lacks; none when it is at the expected version. */

@@ -53,6 +53,13 @@ record SchemaScript(String file, String table, String columns, String last) {
                     "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at",
                     IdempotencyDatabase.POSITION),
             new SchemaScript(
+                    PREFIX + "6__versions.sql",
+                    IdempotencyDatabase.VERSION,
+                    "consumer_id, message_id, version_kind, version, processed_at, record_topic, record_partition,"
+                            + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
+                            + " previous_offset",
+                    IdempotencyDatabase.VERSION),
+            new SchemaScript(
                     PREFIX + "7__payload_digest.sql",
                     IdempotencyDatabase.PROCESSED,
                     "payload_digest",

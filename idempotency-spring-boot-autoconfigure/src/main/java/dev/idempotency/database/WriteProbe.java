@@ -3,7 +3,7 @@ package dev.idempotency.database;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import java.sql.Connection;
+import dev.idempotency.Version;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
@@ -25,6 +25,7 @@ public final class WriteProbe {
     static final int TIMEOUT_SECONDS = 3;
 
     private static final String CONSUMER = "idempotency/trial";
+    private static final RecordCoordinates NOWHERE = new RecordCoordinates("none", 0, 0);
 
     private static final String FIND = "select message_id from %s where consumer_id = ? and message_id = ?";
 
@@ -66,12 +67,16 @@ public final class WriteProbe {
     private final String inbox;
     private final String inboxStarts;
     private final String results;
+    private final String versions;
+    private final @Nullable VersionStatement moves;
 
     public WriteProbe(IdempotencyDatabase database) {
         this.processed = database.processedTable();
         this.inbox = database.inboxTable();
         this.inboxStarts = database.inboxStartsTable();
         this.results = database.resultTable();
+        this.versions = database.versionTable();
+        this.moves = database.dialect().versionsIn(this.versions);
         this.claim = database.dialect().claimIn(this.processed);
         this.position = database.dialect().positionsIn(database.positionTable());
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
@@ -86,9 +91,17 @@ public final class WriteProbe {
         inTransaction(id -> {});
     }
 
-    /** The same, and what the cleanup does, and the inbox, and results. */
-    void tryAll(boolean cleanup, boolean withInbox, boolean withResults, boolean withPositions) {
+    /** The same, and what the cleanup does, and the inbox, and results, and positions, and versions. */
+    void tryAll(boolean cleanup, boolean withInbox, boolean withResults, boolean withPositions, boolean withVersions) {
         inTransaction(id -> {
+            if (withVersions) {
+                move(id, 1);
+                move(id, 2);
+                query(FIND, this.versions, id);
+            }
+            if (cleanup && withVersions) {
+                purge(this.versions, id);
+            }
             if (withInbox) {
                 update(KEEP, this.inbox, id);
                 update(COMPLETE, this.inbox, id);
@@ -101,7 +114,8 @@ public final class WriteProbe {
                 update(REPLACE_RESULT, this.results, id);
             }
             if (withPositions) {
-                tryPositions(id);
+                moveTo(id, 0);
+                moveTo(id, 1);
             }
             if (cleanup) {
                 purge(this.processed, id);
@@ -115,29 +129,32 @@ public final class WriteProbe {
         });
     }
 
-    /** Makes a position, moves it, and has it forgotten. */
-    private void tryPositions(MessageId id) {
-        PositionClaim made = new PositionClaim(id.consumer(), id.value(), 0, "none", 0, 1);
-        PositionClaim moved = new PositionClaim(id.consumer(), id.value(), 0, "none", 1, 2);
-        ConnectionCallback<@Nullable Object> moving = (Connection connection) -> {
-            this.position.execute(connection, List.of(made), TIMEOUT_SECONDS);
-            return this.position.execute(connection, List.of(moved), TIMEOUT_SECONDS);
-        };
-        this.jdbc.execute(moving);
+    private void moveTo(MessageId id, long offset) {
+        PositionClaim claim = new PositionClaim(id.consumer(), id.value(), 0, "none", offset, offset + 1);
+        execute(connection -> this.position.execute(connection, List.of(claim), TIMEOUT_SECONDS));
     }
 
     private void inTransaction(Consumer<MessageId> work) {
         // Not the same for everyone: two who try it at once would wait for each other.
         MessageId id = new MessageId(CONSUMER, UUID.randomUUID().toString());
-        Claim claimed = new Claim(id, new RecordCoordinates("none", 0, 0));
+        Claim claimed = new Claim(id, NOWHERE);
         this.transaction.executeWithoutResult(status -> {
             status.setRollbackOnly();
-            ConnectionCallback<@Nullable Object> claiming =
-                    (Connection connection) -> this.claim.execute(connection, List.of(claimed), TIMEOUT_SECONDS);
-            this.jdbc.execute(claiming);
+            execute(connection -> this.claim.execute(connection, List.of(claimed), TIMEOUT_SECONDS));
             query(FIND, this.processed, id);
             work.accept(id);
         });
+    }
+
+    private void move(MessageId id, long version) {
+        if (this.moves != null) {
+            VersionClaim claim = new VersionClaim(id, Version.of(version), NOWHERE, false);
+            execute(connection -> this.moves.execute(connection, List.of(claim), TIMEOUT_SECONDS));
+        }
+    }
+
+    private void execute(ConnectionCallback<@Nullable Object> statement) {
+        this.jdbc.execute(statement);
     }
 
     private void purge(String table, MessageId id) {

@@ -15,6 +15,7 @@ import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.KeySource;
 import dev.idempotency.key.MessageIdResolver;
+import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
@@ -100,8 +101,11 @@ final class ListenerResolver {
         KeySource keys = attempt(faults, KeySource.of(this.defaults.keyResolver()), () -> switch (strategy) {
             case OFFSET -> KeySource.OFFSET;
             case UNIQUE_CONSTRAINT -> KeySource.coordinates("the constraint " + annotation.uniqueConstraint());
-            case MESSAGE_ID -> keySource(expression, method, topics);
+            case MESSAGE_ID, VERSION -> keySource(expression, method, topics);
         });
+        String versionExpression = attempt(faults, "", () -> text(annotation.version(), Check.KEY_EXPRESSION));
+        ExpressionKeySource versions = ListenerResolver.<@Nullable ExpressionKeySource>attempt(
+                faults, null, () -> versionSource(strategy, versionExpression, method, topics));
         Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
@@ -125,7 +129,7 @@ final class ListenerResolver {
                 candidate.name(),
                 ContainerFacts.topicsOf(candidate.container()),
                 candidate.container().getGroupId(),
-                keys.toString(),
+                (versions != null) ? "%s, version from %s".formatted(keys, versions) : keys.toString(),
                 retention,
                 strategy);
         ProtectedListener listener = new ProtectedListener(
@@ -136,6 +140,7 @@ final class ListenerResolver {
                 manager,
                 attribute,
                 expressed ? expression : null,
+                (versions != null) ? versionExpression : null,
                 faults);
         if (manager == null || !faults.isEmpty()) {
             return new Resolved(listener, null);
@@ -147,7 +152,11 @@ final class ListenerResolver {
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                candidates(strategy, new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()), conflicts),
+                candidates(
+                        strategy,
+                        new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
+                        versions,
+                        conflicts),
                 new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
@@ -166,10 +175,17 @@ final class ListenerResolver {
                 : null;
     }
 
-    private CandidateFactory candidates(Strategy strategy, MessageIdResolver ids, ConflictHandling conflicts) {
+    private static CandidateFactory candidates(
+            Strategy strategy,
+            MessageIdResolver ids,
+            @Nullable ExpressionKeySource versions,
+            ConflictHandling conflicts) {
+        if (versions != null) {
+            return new VersionCandidates(ids, new VersionResolver(ids.consumer(), versions));
+        }
         return switch (strategy) {
             case OFFSET, UNIQUE_CONSTRAINT -> new RecordCandidates(ids);
-            case MESSAGE_ID -> new MessageCandidates(ids, conflicts);
+            case MESSAGE_ID, VERSION -> new MessageCandidates(ids, conflicts);
         };
     }
 
@@ -224,6 +240,21 @@ final class ListenerResolver {
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
                     "Mend the expression in @IdempotentListener(key = …).");
+        }
+    }
+
+    private @Nullable ExpressionKeySource versionSource(
+            Strategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
+        if (strategy != Strategy.VERSION || !StringUtils.hasText(expression)) {
+            return null;
+        }
+        try {
+            return ExpressionKeySource.ofVersion(expression, method.parameterNames(), this.beanFactory, topics::of);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.KEY_EXPRESSION,
+                    ex.getMessage() + ".",
+                    "Mend the expression in @IdempotentListener(version = …).");
         }
     }
 

@@ -22,6 +22,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * @param transactionManager who opens its transactions; {@code null} if a fault says that there is nobody
  * @param transactionAttribute their attributes
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
+ * @param versionExpression the expression for their versions, or {@code null} if they have none
  * @param faults why it cannot be protected: empty, or the application does not start
  */
 public record ProtectedListener(
@@ -32,6 +33,7 @@ public record ProtectedListener(
         @Nullable PlatformTransactionManager transactionManager,
         TransactionAttribute transactionAttribute,
         @Nullable String keyExpression,
+        @Nullable String versionExpression,
         List<ListenerFault> faults) {
 
     public ProtectedListener {
@@ -47,6 +49,7 @@ public record ProtectedListener(
                 this.transactionManager,
                 this.transactionAttribute,
                 this.keyExpression,
+                this.versionExpression,
                 Stream.concat(this.faults.stream(), more.stream()).toList());
     }
 

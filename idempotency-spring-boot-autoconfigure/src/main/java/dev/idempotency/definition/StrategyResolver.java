@@ -43,6 +43,13 @@ final class StrategyResolver {
                                             : "a table beside that of processed messages"),
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
+        if (strategy == Strategy.VERSION
+                && !this.defaults.strategies().versions().isSupported()) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "The application has a Dialect of its own, which does not know how versions are compared.",
+                    "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
+        }
         return strategy;
     }
 
@@ -53,6 +60,7 @@ final class StrategyResolver {
             return new MessageIdStrategy(consumer, new FailureTranslatingStore(this.defaults.store()));
         }
         return switch (strategy) {
+            case VERSION -> tables.byVersion(consumer, new FailureTranslatingStore(this.defaults.store()));
             case OFFSET -> tables.byOffset(consumer, topics, observer);
             case MESSAGE_ID, UNIQUE_CONSTRAINT -> throw new IllegalStateException();
         };

@@ -27,6 +27,7 @@ final class StrategyValidator {
                 new StrategyValidator(candidate.annotation().strategy());
         validator.validateAttributes(candidate.annotation());
         validator.validateConflicts(candidate.annotation());
+        validator.validateVersion(candidate.annotation());
         validator.validateListener(candidate);
         return validator.faults;
     }
@@ -104,6 +105,44 @@ final class StrategyValidator {
                 List.of(Strategy.OFFSET),
                 "conflicts = OnConflict." + annotation.conflicts(),
                 "there are no ids that two messages could share");
+    }
+
+    private void validateVersion(IdempotentListener annotation) {
+        boolean stated = StringUtils.hasText(annotation.version());
+        if (this.strategy != Strategy.VERSION) {
+            if (stated) {
+                this.faults.add(new ListenerFault(
+                        Check.STRATEGY,
+                        "version = \"%s\" does not go with strategy = Strategy.%s, which compares no versions."
+                                .formatted(annotation.version(), this.strategy),
+                        "Remove it, or state strategy = Strategy.VERSION."));
+            }
+            return;
+        }
+        if (!stated) {
+            this.faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    "Strategy.VERSION compares versions, but nothing says where they are.",
+                    "State version = …, as in @IdempotentListener(strategy = Strategy.VERSION, key ="
+                            + " \"#payload.accountId\", version = \"#payload.version\")."));
+        }
+        if (!StringUtils.hasText(annotation.key())) {
+            this.faults.add(new ListenerFault(
+                    Check.STRATEGY,
+                    "Strategy.VERSION compares the versions of an entity, but nothing says which it is: headers have the"
+                            + " ids of messages.",
+                    "State key = … for the id of the entity, as in key = \"#payload.accountId\"."));
+        }
+        refuse(
+                annotation.inbox(),
+                List.of(Strategy.VERSION),
+                "inbox = true",
+                "a message that is replayed is stale once something newer has been processed");
+        refuse(
+                annotation.keepReply(),
+                List.of(Strategy.VERSION),
+                "keepReply = true",
+                "what is stale has no reply to be given again");
     }
 
     private void validateListener(ListenerCandidate candidate) {

@@ -24,6 +24,9 @@ import org.springframework.util.ClassUtils;
 /** A SpEL expression, parsed and checked once. */
 public final class ExpressionKeySource implements KeySource {
 
+    private static final String KEY = "key";
+    private static final String VERSION = "version";
+
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
     private final SpelExpression expression;
@@ -48,9 +51,32 @@ public final class ExpressionKeySource implements KeySource {
             List<String> argumentNames,
             BeanFactory beanFactory,
             Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
+        this(KEY, expression, argumentNames, beanFactory, coordinates);
+    }
+
+    /**
+     * Parses an expression for the version of messages.
+     *
+     * @param argumentNames the names of the listener's arguments, in their order
+     * @throws IllegalArgumentException if it does not parse, or names what there is not
+     */
+    public static ExpressionKeySource ofVersion(
+            String expression,
+            List<String> argumentNames,
+            BeanFactory beanFactory,
+            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
+        return new ExpressionKeySource(VERSION, expression, argumentNames, beanFactory, coordinates);
+    }
+
+    private ExpressionKeySource(
+            String role,
+            String expression,
+            List<String> argumentNames,
+            BeanFactory beanFactory,
+            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
-        this.expression = KeyExpressionParser.parse(expression, classLoader);
+        this.expression = KeyExpressionParser.parse(role, expression, classLoader);
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
@@ -62,7 +88,7 @@ public final class ExpressionKeySource implements KeySource {
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
-        KeyReferences references = new KeyReferences(this.expression, known, this.shared, beanFactory);
+        KeyReferences references = new KeyReferences(role, this.expression, known, this.shared, beanFactory);
         references.requireAll();
         this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
         this.ofRecord = known.stream()
@@ -77,9 +103,15 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
+        return KeyText.of(valueOf(message));
+    }
+
+    /** What the expression gives for a message, or {@code null} if that is absent. */
+    @Nullable
+    Object valueOf(MessageView message) {
         TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.apply(message.record()) : null;
         try {
-            return KeyText.of(this.expression.getValue(
+            return KeyText.contentOf(this.expression.getValue(
                     new MessageVariables(this.shared, message, coordinates, this.argumentNames)));
         } catch (NoKeyException ex) {
             return null;

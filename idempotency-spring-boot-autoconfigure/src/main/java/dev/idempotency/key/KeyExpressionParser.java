@@ -50,7 +50,8 @@ final class KeyExpressionParser {
 
     private KeyExpressionParser() {}
 
-    static SpelExpression parse(String expression, ClassLoader classLoader) {
+    /** {@code role} says in messages what the expression is for. */
+    static SpelExpression parse(String role, String expression, ClassLoader classLoader) {
         // A native image cannot take up the classes that the compiler makes.
         SpelCompilerMode mode = NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
         SpelParserConfiguration configuration = new SpelParserConfiguration(mode, classLoader);
@@ -60,7 +61,7 @@ final class KeyExpressionParser {
             return parsed;
         } catch (ExpressionException ex) {
             throw new IllegalArgumentException(
-                    "The key expression '%s' does not parse: %s".formatted(expression, ex.getSimpleMessage()), ex);
+                    "The %s expression '%s' does not parse: %s".formatted(role, expression, ex.getSimpleMessage()), ex);
         }
     }
 

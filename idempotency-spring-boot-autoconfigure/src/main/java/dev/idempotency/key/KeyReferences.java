@@ -32,6 +32,7 @@ import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
  */
 final class KeyReferences {
 
+    private final String role;
     private final SpelExpression expression;
     private final Set<String> variables;
     private final EvaluationContext context;
@@ -39,7 +40,12 @@ final class KeyReferences {
     private final Set<String> named = new HashSet<>();
 
     KeyReferences(
-            SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
+            String role,
+            SpelExpression expression,
+            Set<String> variables,
+            EvaluationContext context,
+            BeanFactory beanFactory) {
+        this.role = role;
         this.expression = expression;
         this.variables = variables;
         this.context = context;
@@ -177,6 +183,6 @@ final class KeyReferences {
 
     private IllegalArgumentException missing(String what) {
         return new IllegalArgumentException(
-                "The key expression '%s' %s".formatted(this.expression.getExpressionString(), what));
+                "The %s expression '%s' %s".formatted(this.role, this.expression.getExpressionString(), what));
     }
 }

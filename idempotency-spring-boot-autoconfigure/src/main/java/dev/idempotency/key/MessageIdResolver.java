@@ -24,6 +24,11 @@ public final class MessageIdResolver {
         this.onMissing = onMissing;
     }
 
+    /** Whose messages they are. */
+    public String consumer() {
+        return this.consumer;
+    }
+
     /**
      * Ids under which a message may be stored that somebody names by this text: the key that its producer gave it, in a
      * header or elsewhere, or what was made of it here and stands in a log.
@@ -95,7 +100,7 @@ public final class MessageIdResolver {
     }
 
     /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
-    private static void requireSurvivable(Throwable thrown) {
+    static void requireSurvivable(Throwable thrown) {
         Throwable cause = thrown;
         for (int depth = 0; cause != null && depth < 10; depth++) {
             if (cause instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {

@@ -253,8 +253,13 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         return (this.admission != null) ? this.admission.admitted() : List.of();
     }
 
+    /** The messages that fail with it: those that the listener was called with or, without an answer, all. */
+    List<Candidate> atStake() {
+        return (this.admission != null) ? this.admission.admitted() : this.candidates;
+    }
+
     /** How many messages fail with it. */
     int messagesAtStake() {
-        return (this.admission != null) ? this.admission.admitted().size() : this.candidates.size();
+        return atStake().size();
     }
 }

@@ -1,5 +1,6 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.NamedFailure;
 import dev.idempotency.store.Candidate;
@@ -18,8 +19,22 @@ record BatchFailure(@Nullable Candidate candidate, BatchListenerFailedException 
 
     /** What a failure says of the messages that the listener was called with, or {@code null} if it names no record. */
     static @Nullable BatchFailure in(Throwable thrown, List<Candidate> called) {
+        if (thrown instanceof MixedVersionsException mixed) {
+            return ofRefused(mixed, called);
+        }
         BatchListenerFailedException failed = NamedFailure.in(thrown);
         return (failed != null) ? new BatchFailure(candidate(failed, called), failed) : null;
+    }
+
+    /** The claim itself was refused for one message, before the listener was called. */
+    private static @Nullable BatchFailure ofRefused(MixedVersionsException refused, List<Candidate> claimed) {
+        Candidate candidate = candidateAt(refused.coordinates(), claimed);
+        return (candidate != null)
+                ? new BatchFailure(
+                        candidate,
+                        new BatchListenerFailedException(
+                                String.valueOf(refused.getMessage()), refused, candidate.record()))
+                : null;
     }
 
     private static @Nullable Candidate candidate(BatchListenerFailedException failed, List<Candidate> called) {
@@ -28,16 +43,19 @@ record BatchFailure(@Nullable Candidate candidate, BatchListenerFailedException 
             int index = failed.getIndex();
             return (index >= 0 && index < called.size()) ? called.get(index) : null;
         }
-        RecordCoordinates failedAt = RecordCoordinates.of(failedRecord);
-        return called.stream()
-                .filter(candidate -> RecordCoordinates.of(candidate.record()).equals(failedAt))
+        return candidateAt(RecordCoordinates.of(failedRecord), called);
+    }
+
+    private static @Nullable Candidate candidateAt(RecordCoordinates where, List<Candidate> candidates) {
+        return candidates.stream()
+                .filter(candidate -> RecordCoordinates.of(candidate.record()).equals(where))
                 .findFirst()
                 .orElse(null);
     }
 
     /** Whether it failed at the first message that the listener was called with. */
     boolean isFirstOf(List<Candidate> called) {
-        return this.candidate != null && this.candidate == called.get(0);
+        return this.candidate != null && !called.isEmpty() && this.candidate == called.get(0);
     }
 
     /** All before the message are done, and it is not; or, if none is named, nothing is done, and all come again. */

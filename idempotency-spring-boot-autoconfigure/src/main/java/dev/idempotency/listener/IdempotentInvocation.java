@@ -233,6 +233,6 @@ final class IdempotentInvocation {
     }
 
     private @Nullable BatchFailure namedIn(Throwable failure, Attempt attempt) {
-        return this.delivery.isBatch() ? BatchFailure.in(failure, attempt.called()) : null;
+        return this.delivery.isBatch() ? BatchFailure.in(failure, attempt.atStake()) : null;
     }
 }

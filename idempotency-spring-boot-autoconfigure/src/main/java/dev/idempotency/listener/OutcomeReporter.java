@@ -8,6 +8,7 @@ import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
@@ -60,6 +61,10 @@ final class OutcomeReporter {
         for (Duplicate duplicate : admission.duplicates()) {
             observer.duplicate(duplicate);
             logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
+        }
+        for (Stale stale : admission.stale()) {
+            observer.stale(stale);
+            logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
         }
         admission.conflicts().forEach((candidate, conflict) -> {
             this.definition.conflicts().dropped(conflict);

@@ -10,6 +10,7 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Outcome;
+import dev.idempotency.observe.Stale;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -153,6 +154,11 @@ final class ConsumerMeters implements ConsumerObserver {
     }
 
     @Override
+    public void stale(Stale stale) {
+        count(Outcome.STALE, 1);
+    }
+
+    @Override
     public void missingKey(RecordCoordinates coordinates) {
         count(Outcome.MISSING_KEY, 1);
     }
@@ -204,7 +210,7 @@ final class ConsumerMeters implements ConsumerObserver {
         /** All its messages were free. */
         CLAIMED,
 
-        /** All had been processed before. */
+        /** None was: all had been processed before, or were stale. */
         DUPLICATE,
 
         /** A batch with some of each. */

@@ -19,8 +19,8 @@ import dev.idempotency.observe.Outcome;
  * <tr><td>{@value #RETENTION}</td><td>gauge</td><td>{@value #CONSUMER}</td>
  * <td>how long messages are remembered, to hold the ages against</td></tr>
  * <tr><td>{@value #CLAIM}</td><td>timer</td><td>{@value #CONSUMER}, {@value #RESULT}</td>
- * <td>claims: {@code claimed}, {@code duplicate}, {@code mixed} (a batch with some of each), {@code timeout},
- * {@code failed}; a duplicate's includes the look-up of its original</td></tr>
+ * <td>claims: {@code claimed}, {@code duplicate} (nothing was let in, be it for being stale), {@code mixed} (a batch with
+ * some of each), {@code timeout}, {@code failed}; a duplicate's includes the look-up of its original</td></tr>
  * <tr><td>{@value #LISTENER}</td><td>timer</td><td>{@value #CONSUMER}</td>
  * <td>transactions in which the listener ran, from the claim to the commit</td></tr>
  * <tr><td>{@value #RETRIES}</td><td>counter</td><td>{@value #CONSUMER}</td>

@@ -8,6 +8,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.observe.Outcome;
+import dev.idempotency.observe.Stale;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -39,6 +40,9 @@ public final class ObservationObserver implements IdempotencyObserver {
 
     /** The event of a message with the id of another one. */
     public static final String CONFLICT_EVENT = "idempotency.conflict";
+
+    /** The event of a dropped message that a newer one had come before. */
+    public static final String STALE_EVENT = "idempotency.stale";
 
     private static final String MIXED = "mixed";
 
@@ -87,6 +91,15 @@ public final class ObservationObserver implements IdempotencyObserver {
                 observation.event(Observation.Event.of(
                         CONFLICT_EVENT, "Same id as " + conflict.original() + ", another payload"));
             }
+        }
+
+        @Override
+        public void stale(Stale stale) {
+            tell(
+                    Outcome.STALE,
+                    stale.id(),
+                    observation -> observation.event(Observation.Event.of(
+                            STALE_EVENT, "Version %s after %s".formatted(stale.version(), stale.newest()))));
         }
 
         @Override

@@ -52,6 +52,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void stale(Stale stale) {
+        this.observers.tell(observer -> observer.stale(stale));
+    }
+
+    @Override
     public void missingKey(RecordCoordinates coordinates) {
         this.observers.tell(observer -> observer.missingKey(coordinates));
     }

@@ -32,6 +32,9 @@ public interface ConsumerObserver {
      */
     default void conflict(Conflict conflict) {}
 
+    /** A message was dropped, as a newer version of its entity had been processed. */
+    default void stale(Stale stale) {}
+
     /** A message has no usable key: it failed, or was processed without deduplication. */
     default void missingKey(RecordCoordinates coordinates) {}
 

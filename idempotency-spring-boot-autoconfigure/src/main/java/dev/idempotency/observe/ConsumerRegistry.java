@@ -1,5 +1,6 @@
 package dev.idempotency.observe;
 
+import dev.idempotency.Strategy;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
@@ -25,6 +26,13 @@ public interface ConsumerRegistry {
 
     /** What is known of them; of one with several listeners or containers, as often as it has them. */
     Collection<ConsumerDescription> consumers();
+
+    /** Those of them whose messages are recognised in one way. */
+    default ConsumerRegistry recognisedBy(Strategy strategy) {
+        return () -> consumers().stream()
+                .filter(consumer -> consumer.strategy() == strategy)
+                .toList();
+    }
 
     /** Their names. */
     default Set<String> names() {

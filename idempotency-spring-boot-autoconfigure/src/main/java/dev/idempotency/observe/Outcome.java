@@ -11,6 +11,9 @@ public enum Outcome {
     /** It had been processed before, and was dropped. */
     DUPLICATE,
 
+    /** A newer version of its entity had been processed before, and it was dropped. */
+    STALE,
+
     /** It was rolled back, and comes again or goes to the recoverer: counted once per attempt. */
     FAILED,
 

@@ -3,7 +3,8 @@
  *
  * <p>For users: {@link dev.idempotency.observe.IdempotencyObserver} beans give each consumer a
  * {@link dev.idempotency.observe.ConsumerObserver}, which hears of {@link dev.idempotency.observe.Outcome outcomes},
- * {@link dev.idempotency.observe.Duplicate duplicates} and {@link dev.idempotency.observe.Conflict conflicts}. What else is public is so for other packages of this library.
+ * {@link dev.idempotency.observe.Duplicate duplicates}, {@link dev.idempotency.observe.Stale stale} messages and
+ * {@link dev.idempotency.observe.Conflict conflicts}. What else is public is so for other packages of this library.
  */
 @NullMarked
 package dev.idempotency.observe;

@@ -3,6 +3,8 @@ package dev.idempotency.store;
 import dev.idempotency.MessageId;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,21 +16,27 @@ import org.jspecify.annotations.Nullable;
  * Who may enter: the answer to a claim, as a value.
  *
  * @param admitted the messages that the listener is called with, in order
- * @param duplicates those that it is not called with
- * @param conflicts those of them that have the id of another message, in order
+ * @param duplicates those that it is not called with, as they were processed before
+ * @param stale those that it is not called with, as something newer was processed before
+ * @param conflicts those of the duplicates that have the id of another message, in order
  */
-public record Admission(List<Candidate> admitted, List<Duplicate> duplicates, Map<Candidate, Conflict> conflicts) {
+public record Admission(
+        List<Candidate> admitted, List<Duplicate> duplicates, List<Stale> stale, Map<Candidate, Conflict> conflicts) {
 
-    /** One in which nobody has the id of another. */
+    /** One in which nothing is stale, and nobody has the id of another. */
     public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
-        this(admitted, duplicates, Map.of());
+        this(admitted, duplicates, List.of(), Map.of());
     }
 
     /** The answers to several claims of one transaction, as one. */
     public static Admission ofAll(List<Admission> answers) {
         Map<Candidate, Conflict> conflicts = new LinkedHashMap<>();
         answers.forEach(answer -> conflicts.putAll(answer.conflicts));
-        return new Admission(all(answers, Admission::admitted), all(answers, Admission::duplicates), conflicts);
+        return new Admission(
+                all(answers, Admission::admitted),
+                all(answers, Admission::duplicates),
+                all(answers, Admission::stale),
+                conflicts);
     }
 
     private static <T> List<T> all(List<Admission> answers, Function<Admission, List<T>> part) {
@@ -51,5 +59,33 @@ public record Admission(List<Candidate> admitted, List<Duplicate> duplicates, Ma
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** An answer that is given message by message. */
+    static final class Builder {
+
+        private final List<Candidate> admitted;
+        private final List<Duplicate> duplicates = new ArrayList<>();
+        private final List<Stale> stale = new ArrayList<>();
+
+        Builder(int messages) {
+            this.admitted = new ArrayList<>(messages);
+        }
+
+        void admit(Candidate candidate) {
+            this.admitted.add(candidate);
+        }
+
+        void duplicate(Duplicate duplicate) {
+            this.duplicates.add(duplicate);
+        }
+
+        void stale(Stale message) {
+            this.stale.add(message);
+        }
+
+        Admission build() {
+            return new Admission(this.admitted, this.duplicates, this.stale, Map.of());
+        }
     }
 }

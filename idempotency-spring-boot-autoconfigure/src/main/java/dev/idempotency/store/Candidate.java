@@ -13,17 +13,34 @@ import org.jspecify.annotations.Nullable;
  * @param id its identity; without one it enters unclaimed
  * @param coordinates where its record stood first
  * @param payloadDigest what its payload is known by; {@code null} if that is not known, or nobody asks
+ * @param version which version of which entity it carries; {@code null} if it is not recognised by that
  */
 public record Candidate(
         int position,
         ConsumerRecord<?, ?> record,
         @Nullable MessageId id,
         RecordCoordinates coordinates,
-        @Nullable Long payloadDigest) {
+        @Nullable Long payloadDigest,
+        @Nullable EntityVersion version) {
 
-    /** One whose payload is not looked at. */
+    /** One that is recognised by its id or by where it stands, and whose payload is not looked at. */
     public Candidate(int position, ConsumerRecord<?, ?> record, @Nullable MessageId id, RecordCoordinates coordinates) {
-        this(position, record, id, coordinates, null);
+        this(position, record, id, coordinates, null, null);
+    }
+
+    /** One whose payload is looked at. */
+    public Candidate(
+            int position,
+            ConsumerRecord<?, ?> record,
+            @Nullable MessageId id,
+            RecordCoordinates coordinates,
+            @Nullable Long payloadDigest) {
+        this(position, record, id, coordinates, payloadDigest, null);
+    }
+
+    /** One that is recognised by its version. */
+    public Candidate(int position, ConsumerRecord<?, ?> record, EntityVersion version) {
+        this(position, record, version.messageId(), RecordCoordinates.original(record), null, version);
     }
 
     /** One that may be a copy of another record, as in retry topics, and is recognised all the same. */

@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -37,13 +38,19 @@ final class ClaimTransaction {
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
     }
 
+    /** What is done in it on its connection, within so many seconds. */
+    @FunctionalInterface
+    interface Work<T> {
+
+        T execute(Connection connection, int timeoutSeconds) throws SQLException;
+    }
+
     /** The ids of those claims that the statement says were free. */
     Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
-        return execute((connection, limit) -> statement.execute(connection, claims, limit), () -> "message %s (%s)%s"
-                .formatted(
-                        claims.get(0).id(),
-                        claims.get(0).coordinates(),
-                        (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : ""));
+        Claim first = claims.get(0);
+        return execute(
+                (connection, limit) -> statement.execute(connection, claims, limit),
+                () -> describe(first.id(), first.coordinates(), claims.size()));
     }
 
     /**
@@ -104,6 +111,11 @@ final class ClaimTransaction {
     interface LimitedStatement<T> {
 
         T execute(Connection connection, int timeoutSeconds) throws SQLException;
+    }
+
+    /** Claims as an exception names them, by the first one. */
+    static String describe(MessageId first, RecordCoordinates coordinates, int count) {
+        return "message %s (%s)%s".formatted(first, coordinates, (count > 1) ? " and " + (count - 1) + " more" : "");
     }
 
     /** Whether claims are still part of it, or {@code null} if only the database knows. */

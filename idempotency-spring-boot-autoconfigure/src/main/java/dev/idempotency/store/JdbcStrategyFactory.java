@@ -15,6 +15,7 @@ public final class JdbcStrategyFactory implements AutoCloseable {
     private final Duration claimTimeout;
     private final @Nullable Schema schema;
     private final JdbcPositionStore positions;
+    private final JdbcVersionStore versions;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
@@ -27,6 +28,7 @@ public final class JdbcStrategyFactory implements AutoCloseable {
         this.claimTimeout = claimTimeout;
         this.schema = schema;
         this.positions = new JdbcPositionStore(database, claimTimeout);
+        this.versions = new JdbcVersionStore(database, claimTimeout);
     }
 
     /** Up to where partitions have been processed. */
@@ -56,8 +58,22 @@ public final class JdbcStrategyFactory implements AutoCloseable {
                 store);
     }
 
+    /** The newest versions of entities. */
+    public JdbcVersionStore versions() {
+        return this.versions;
+    }
+
+    /** Recognises the messages of a consumer by the versions of entities. */
+    public AdmissionStrategy byVersion(String consumer, ProcessedMessageStore store) {
+        if (this.schema != null) {
+            this.schema.useForVersions();
+        }
+        return new VersionStrategy(consumer, this.versions, store);
+    }
+
     @Override
     public void close() {
         this.positions.close();
+        this.versions.close();
     }
 }

@@ -84,7 +84,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                 conflicts.put(candidate, original.conflict(candidate, id));
             }
         }
-        return new Admission(admitted, duplicates, conflicts);
+        return new Admission(admitted, duplicates, List.of(), conflicts);
     }
 
     /** What is known of the message that another one is a duplicate of. */

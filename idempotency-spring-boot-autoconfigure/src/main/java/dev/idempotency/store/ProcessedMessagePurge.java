@@ -45,6 +45,11 @@ public final class ProcessedMessagePurge {
         return new ProcessedMessagePurge(database, database.resultTable());
     }
 
+    /** The same for the table of versions, whose rows are forgotten alike, counted from an entity's last change. */
+    public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
+        return new ProcessedMessagePurge(database, database.versionTable());
+    }
+
     /** The consumers that have messages in the table, whether or not they are in this application. */
     public List<String> consumers() {
         return this.transaction.execute(status -> this.database.consumersIn(this.table, this.jdbc));

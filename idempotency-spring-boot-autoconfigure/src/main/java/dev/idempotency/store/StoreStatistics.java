@@ -1,6 +1,7 @@
 package dev.idempotency.store;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,5 +18,13 @@ public record StoreStatistics(@Nullable Long rows, Map<String, Duration> oldestA
 
     public StoreStatistics {
         oldestAges = Map.copyOf(oldestAges);
+    }
+
+    /** What two tables hold together; of a consumer in both, what the other one says of its oldest message. */
+    public StoreStatistics plus(StoreStatistics other) {
+        Map<String, Duration> ages = new HashMap<>(this.oldestAges);
+        ages.putAll(other.oldestAges);
+        boolean known = this.rows != null && other.rows != null;
+        return new StoreStatistics(known ? Long.valueOf(this.rows + other.rows) : null, ages);
     }
 }

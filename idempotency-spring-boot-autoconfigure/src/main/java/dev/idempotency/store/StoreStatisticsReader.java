@@ -24,11 +24,15 @@ final class StoreStatisticsReader {
     private final String oldest;
 
     StoreStatisticsReader(IdempotencyDatabase database, JdbcTemplate jdbc) {
+        this(database, database.processedTable(), database.processedEstimate(), jdbc);
+    }
+
+    /** Asks of another table, with the query for the estimate of its rows. */
+    StoreStatisticsReader(IdempotencyDatabase database, String table, @Nullable String rowEstimate, JdbcTemplate jdbc) {
         Dialect dialect = database.dialect();
         this.jdbc = jdbc;
-        this.rowEstimate = database.processedEstimate();
-        this.oldest = OLDEST.formatted(
-                dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), database.processedTable());
+        this.rowEstimate = rowEstimate;
+        this.oldest = OLDEST.formatted(dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), table);
     }
 
     StoreStatistics read(Collection<String> consumers) {

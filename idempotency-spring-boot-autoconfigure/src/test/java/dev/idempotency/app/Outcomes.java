@@ -6,6 +6,7 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +17,7 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     public final List<ConsumerDescription> consumers = new CopyOnWriteArrayList<>();
     public final List<MessageId> processed = new CopyOnWriteArrayList<>();
     public final List<Duplicate> duplicates = new CopyOnWriteArrayList<>();
+    public final List<Stale> stale = new CopyOnWriteArrayList<>();
     public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
     public final List<RuntimeException> failedClaims = new CopyOnWriteArrayList<>();
     public final AtomicInteger failed = new AtomicInteger();
@@ -40,6 +42,11 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     @Override
     public void duplicate(Duplicate duplicate) {
         this.duplicates.add(duplicate);
+    }
+
+    @Override
+    public void stale(Stale message) {
+        this.stale.add(message);
     }
 
     @Override

@@ -88,8 +88,13 @@ class CleanupConfigurationTests {
                     await().atMost(Duration.ofSeconds(30)).until(() -> heard.get() != null);
                     CleanupRun run = context.getBean(Cleanup.class).status().lastRun();
                     assertThat(run.deletedByTask())
-                            .isEqualTo(Map.of(
-                                    "processed", 0L, "positions", 0L, "inbox", 0L, "results", 0L, "one-row", 1L));
+                            .containsOnly(
+                                    Map.entry("processed", 0L),
+                                    Map.entry("positions", 0L),
+                                    Map.entry("versions", 0L),
+                                    Map.entry("inbox", 0L),
+                                    Map.entry("results", 0L),
+                                    Map.entry("one-row", 1L));
                     assertThat(heard.get().deleted()).isOne();
                 });
     }

@@ -453,6 +453,36 @@ class FaultyListeners {
         void offsetKey(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant).now()")
+        void versionOfTheClock(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#record.timestamp()")
+        void versionOfTheRecord(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "1")
+        void constantVersion(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#order.version")
+        void unknownVersion(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#payload", version = "#payload.length()")
+        void versionOfAnId(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, inbox = true, keepReply = true)
+        String versionOfNothing(String payload) {
+            return payload;
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        void soundVersion(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(key = "#headers['id'] + #message.headers['order-id'] + #message.payload")
         void stableKey(Message<String> message) {}
     }

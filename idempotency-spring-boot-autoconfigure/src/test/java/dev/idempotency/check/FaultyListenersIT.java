@@ -301,6 +301,33 @@ class FaultyListenersIT {
     }
 
     @Test
+    void aVersionThatIsNotOfTheStateIsFound() {
+        assertThat(finding(Check.UNSTABLE_KEY, "versionOfTheClock").what())
+                .contains("Its version expression 'T(java.time.Instant).now()' uses 'now('");
+        assertThat(finding(Check.AMBIGUOUS_KEY, "versionOfTheRecord").what())
+                .contains("uses '#record.timestamp', which is of the record and not of the state in it");
+        assertThat(finding(Check.AMBIGUOUS_KEY, "constantVersion").remedy())
+                .startsWith("Take what the producer has given the state");
+        assertThat(finding(Check.KEY_EXPRESSION, "unknownVersion").what())
+                .startsWith("The version expression '#order.version' names the variable #order");
+        assertClean("soundVersion");
+    }
+
+    @Test
+    void whatDoesNotGoWithVersionsIsFound() {
+        assertThat(finding(Check.STRATEGY, "versionOfAnId").remedy())
+                .isEqualTo("Remove it, or state strategy = Strategy.VERSION.");
+        assertThat(findings("versionOfNothing"))
+                .filteredOn(finding -> finding.check() == Check.STRATEGY)
+                .extracting(Finding::what)
+                .satisfiesExactlyInAnyOrder(
+                        what -> assertThat(what).contains("nothing says where they are"),
+                        what -> assertThat(what).contains("nothing says which it is"),
+                        what -> assertThat(what).startsWith("inbox = true does not go with"),
+                        what -> assertThat(what).startsWith("keepReply = true does not go with"));
+    }
+
+    @Test
     void aKeyOfThePayloadAndHeadersOfTheRecordIsNoFault() {
         assertClean("stableKey");
     }

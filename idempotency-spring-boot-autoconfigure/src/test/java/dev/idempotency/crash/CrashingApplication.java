@@ -75,6 +75,17 @@ final class CrashingApplication {
         void on(String payload) {
             process(payload);
         }
+
+        /** The version grows from one message to the next of those that have as many digits. */
+        @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#record.value().length()",
+                version = "#record.value().substring(7)",
+                transactionPerPoll = true)
+        void onVersion(String payload) {
+            process("newest " + payload);
+        }
     }
 
     static class OffsetListener extends Work {

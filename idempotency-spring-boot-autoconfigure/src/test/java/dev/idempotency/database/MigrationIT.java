@@ -133,6 +133,12 @@ class MigrationIT {
         assertThatAllIsThere();
     }
 
+    private static List<String> versions() {
+        return SchemaScript.ALL.stream()
+                .map(script -> Integer.toString(script.version()))
+                .toList();
+    }
+
     @ParameterizedTest
     @MethodSource("vendors")
     void whatWasMadeByHandIsNotMadeAgain(Vendor vendor) {

@@ -117,6 +117,12 @@ class RoundTripsIT {
     }
 
     @Test
+    void versionsAreComparedWithoutWaitingOnceMore() {
+        assertThat(roundTripsOf("version")).hasSize(MESSAGES).containsOnly(RAW + 1);
+        assertThat(roundTripsOf("version-batch")).isNotEmpty().containsOnly(RAW + 1);
+    }
+
+    @Test
     void anInboxCostsOneMoreARecordAndAFewABatch() {
         // The first delivery after a start is counted, lest it end the process each time.
         List<Integer> kept = roundTripsOf("kept");
@@ -196,6 +202,21 @@ class RoundTripsIT {
         @IdempotentListener("known-batch")
         void knownBatch(List<String> payloads) {
             this.effects.happen("known-batch of " + payloads.size());
+        }
+
+        @KafkaListener(id = "version", topics = "${topic}")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        void version(String payload) {
+            this.effects.happen("version " + payload);
+        }
+
+        @KafkaListener(id = "version-batch", topics = "${topic}", batch = "true")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "'one' + #payload[8]",
+                version = "#payload.split('[ x]')[1]")
+        void versionBatch(List<String> payloads) {
+            this.effects.happen("version-batch of " + payloads.size());
         }
 
         @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")

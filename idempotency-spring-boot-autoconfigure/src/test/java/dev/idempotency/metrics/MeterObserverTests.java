@@ -8,6 +8,7 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
+import dev.idempotency.Version;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.observe.CompositeConsumerObserver;
 import dev.idempotency.observe.Conflict;
@@ -16,6 +17,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.observe.Stale;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupRun;
 import dev.idempotency.store.StoreStatistics;
@@ -134,6 +136,17 @@ class MeterObserverTests {
     }
 
     @Test
+    void whatIsStaleIsCountedByItself() {
+        everythingHappens(this.observer);
+        assertThat(this.registry
+                        .get("idempotency.messages")
+                        .tags("outcome", "stale")
+                        .counter()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    @Test
     void theAgeOfADuplicateIsTimedWhereItIsKnown() {
         everythingHappens(this.observer);
         Timer age = this.registry.get("idempotency.dedup.age").timer();
@@ -199,6 +212,7 @@ class MeterObserverTests {
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REDELIVERY, Instant.now(), Duration.ofHours(5)));
         observer.duplicate(new Duplicate(ID, RECORD, DuplicateKind.REPUBLICATION, null, null));
         observer.conflict(new Conflict(ID, RECORD, RECORD, null));
+        observer.stale(new Stale(ID, RECORD, Version.of(1), Version.of(2), null, null));
         observer.missingKey(RECORD);
         observer.failed(1);
         observer.committed(1000);

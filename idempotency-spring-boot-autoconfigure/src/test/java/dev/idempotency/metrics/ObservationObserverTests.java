@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Version;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -73,6 +75,23 @@ class ObservationObserverTests {
                 .hasSize(4)
                 .anyMatch(value ->
                         value.contains("idempotency.original.processed.at") && value.contains(ORIGINAL.toString()));
+    }
+
+    @Test
+    void aStaleMessageIsAnEventWithBothVersions() {
+        Observation.Context context = during(() -> this.observer.stale(new Stale(
+                new MessageId("billing", "a@3"),
+                new RecordCoordinates("bills", 0, 1),
+                Version.of(3),
+                Version.of(5),
+                ORIGINAL,
+                Duration.ofHours(1))));
+        assertThat(this.events).singleElement().satisfies(event -> {
+            assertThat(event.getName()).isEqualTo("idempotency.stale");
+            assertThat(event.getContextualName()).isEqualTo("Version 3 after 5");
+        });
+        assertThat(context.getHighCardinalityKeyValue(ObservationObserver.OUTCOME))
+                .hasToString("keyValue(idempotency.outcome=stale)");
     }
 
     @Test

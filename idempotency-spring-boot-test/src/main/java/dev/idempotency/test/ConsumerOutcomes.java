@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +18,7 @@ final class ConsumerOutcomes implements ConsumerObserver {
 
     private final List<Processed> processed = new CopyOnWriteArrayList<>();
     private final List<Duplicate> dropped = new CopyOnWriteArrayList<>();
+    private final List<Stale> stale = new CopyOnWriteArrayList<>();
     private final List<RecordCoordinates> withoutKey = new CopyOnWriteArrayList<>();
     private final List<RecordCoordinates> deadLettered = new CopyOnWriteArrayList<>();
     private final List<ProducerRecord<?, ?>> published = new CopyOnWriteArrayList<>();
@@ -30,6 +32,11 @@ final class ConsumerOutcomes implements ConsumerObserver {
     @Override
     public void duplicate(Duplicate duplicate) {
         this.dropped.add(duplicate);
+    }
+
+    @Override
+    public void stale(Stale message) {
+        this.stale.add(message);
     }
 
     @Override
@@ -59,6 +66,10 @@ final class ConsumerOutcomes implements ConsumerObserver {
         return this.dropped;
     }
 
+    List<Stale> stale() {
+        return this.stale;
+    }
+
     List<RecordCoordinates> withoutKey() {
         return this.withoutKey;
     }
@@ -78,6 +89,7 @@ final class ConsumerOutcomes implements ConsumerObserver {
     void reset() {
         this.processed.clear();
         this.dropped.clear();
+        this.stale.clear();
         this.withoutKey.clear();
         this.deadLettered.clear();
         this.published.clear();

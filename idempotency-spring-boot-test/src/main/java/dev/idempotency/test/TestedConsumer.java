@@ -100,6 +100,11 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
                 .toList();
     }
 
+    /** The ids of the messages that were dropped for being older than what had been processed, as often as they were. */
+    public List<String> stale() {
+        return this.outcomes.stale().stream().map(stale -> stale.id().value()).toList();
+    }
+
     /** How many attempts were rolled back. */
     public int failures() {
         return this.outcomes.failures();

@@ -55,6 +55,17 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
         return this;
     }
 
+    /** So many deliveries were dropped, as something newer of their entities had been processed. */
+    public TestedConsumerAssert stale(int deliveries) {
+        requireProtection();
+        if (this.actual.stale().size() != deliveries) {
+            failWithMessage(
+                    "Expected %d stale deliveries to %s, but there were %d. %s",
+                    deliveries, this.actual, this.actual.stale().size(), summary());
+        }
+        return this;
+    }
+
     /** So many attempts were rolled back. */
     public TestedConsumerAssert failed(int attempts) {
         requireProtection();
@@ -87,10 +98,11 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
     }
 
     private String summary() {
-        return "Processed: %s; dropped: %s; failed attempts: %d; without a key: %d; dead letters: %d"
+        return "Processed: %s; dropped: %s; stale: %s; failed attempts: %d; without a key: %d; dead letters: %d"
                 .formatted(
                         this.actual.processed(),
                         this.actual.dropped(),
+                        this.actual.stale(),
                         this.actual.failures(),
                         this.actual.outcomes().withoutKey().size(),
                         this.actual.deadLetters().size());

@@ -3,16 +3,22 @@ package dev.idempotency.benchmarks.harness;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 
-/** The messages: each with an id of its own in its header, and a payload that contains it. */
+/**
+ * The messages: each with an id of its own in its header, and a payload that contains it; and with a version, greater than
+ * those of all before it.
+ */
 final class Workload implements AutoCloseable {
 
     private static final String FILLING = "x".repeat(160);
+
+    private static final AtomicLong LAST_VERSION = new AtomicLong();
 
     private final String topic;
     private final KafkaProducer<String, String> producer;
@@ -49,6 +55,8 @@ final class Workload implements AutoCloseable {
         String id = UUID.randomUUID().toString();
         ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, id + " " + FILLING);
         message.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        String version = Long.toString(LAST_VERSION.incrementAndGet());
+        message.headers().add("version", version.getBytes(StandardCharsets.UTF_8));
         return message;
     }
 

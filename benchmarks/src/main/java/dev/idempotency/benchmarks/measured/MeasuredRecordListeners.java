@@ -29,6 +29,12 @@ public final class MeasuredRecordListeners {
             "idempotency_processed",
             PollListener.class);
 
+    private static final MeasuredListener VERSION = MeasuredListener.deduplicating(
+            "`@IdempotentListener(strategy = Strategy.VERSION)`",
+            VersionListener.ID,
+            "idempotency_version",
+            VersionListener.class);
+
     private static final MeasuredListener HAND_WRITTEN = MeasuredListener.deduplicating(
             "hand-written check, then insert",
             HandWrittenListener.ID,
@@ -69,6 +75,7 @@ public final class MeasuredRecordListeners {
                 ONE_INSERT_MORE,
                 IDEMPOTENT,
                 PER_POLL,
+                VERSION,
                 HAND_WRITTEN,
                 SPRING_INTEGRATION,
                 CAMEL,

@@ -1,0 +1,29 @@
+package dev.idempotency.benchmarks.measured;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** The same work, protected by this library, for messages that are versions of some hundred entities. */
+class VersionListener {
+
+    static final String ID = "idempotent-version";
+
+    private final Effects effects;
+
+    VersionListener(JdbcTemplate jdbc) {
+        this.effects = new Effects(jdbc, ID);
+    }
+
+    /** No entity is in two partitions, where versions would overtake each other. */
+    @KafkaListener(id = ID, topics = "${benchmark.topic}")
+    @IdempotentListener(
+            consumer = ID,
+            strategy = Strategy.VERSION,
+            key = "#record.partition() + '-' + #payload.substring(0, 2)",
+            version = "#headers['version']")
+    void on(String payload) {
+        this.effects.happen(payload);
+    }
+}

@@ -1,0 +1,26 @@
+package dev.idempotency;
+
+import java.io.Serial;
+
+/**
+ * A message has a version that does not compare with the one of its entity that was processed last: one is a number, the
+ * other a point in time. Nobody can say which is newer, and no redelivery changes that.
+ */
+public class MixedVersionsException extends InvalidMessageKeyException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private final transient RecordCoordinates coordinates;
+
+    /** {@code coordinates} are those of the record that was delivered. */
+    public MixedVersionsException(String message, RecordCoordinates coordinates) {
+        super(message, null);
+        this.coordinates = coordinates;
+    }
+
+    /** The record that was delivered. */
+    public RecordCoordinates coordinates() {
+        return this.coordinates;
+    }
+}

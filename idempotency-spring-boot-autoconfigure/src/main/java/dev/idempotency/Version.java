@@ -1,0 +1,87 @@
+package dev.idempotency;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.RoundingMode;
+import java.time.Instant;
+
+/**
+ * The version of an entity's state, for {@link Strategy#VERSION}: a whole number or a point in time, both of which compare
+ * exactly. One of each does not compare at all.
+ *
+ * @param kind which of the two it is
+ * @param value the number, or the seconds since the epoch, with {@value #SCALE} digits after the point and at most
+ *     {@value #DIGITS} before it
+ */
+public record Version(Kind kind, BigDecimal value) implements Comparable<Version> {
+
+    /** Digits before the point, more than any {@code long} or {@link Instant} has. */
+    public static final int DIGITS = 29;
+
+    /** Digits after the point: nanoseconds. */
+    public static final int SCALE = 9;
+
+    /** What a version is made of. */
+    public enum Kind {
+
+        /** A whole number. */
+        NUMBER,
+
+        /** A point in time. */
+        TIME
+    }
+
+    public Version {
+        value = value.setScale(SCALE, RoundingMode.UNNECESSARY);
+        if (value.precision() > DIGITS + SCALE) {
+            throw new IllegalArgumentException("A version must have at most %d digits, but this one has %d: %s"
+                    .formatted(DIGITS, value.precision() - SCALE, value.toBigInteger()));
+        }
+    }
+
+    /**
+     * The version with a number.
+     *
+     * @throws IllegalArgumentException if it has more than {@value #DIGITS} digits
+     */
+    public static Version of(BigInteger number) {
+        return new Version(Kind.NUMBER, new BigDecimal(number));
+    }
+
+    /** The version with a number. */
+    public static Version of(long number) {
+        return new Version(Kind.NUMBER, BigDecimal.valueOf(number));
+    }
+
+    /** The version of a point in time, to the nanosecond. */
+    public static Version of(Instant time) {
+        return new Version(
+                Kind.TIME, BigDecimal.valueOf(time.getEpochSecond()).add(BigDecimal.valueOf(time.getNano(), SCALE)));
+    }
+
+    /**
+     * Whether this one is newer.
+     *
+     * @throws IllegalArgumentException if the other is of another kind
+     */
+    @Override
+    public int compareTo(Version other) {
+        if (this.kind != other.kind) {
+            throw new IllegalArgumentException(
+                    "A number and a point in time do not compare: %s and %s".formatted(this, other));
+        }
+        return this.value.compareTo(other.value);
+    }
+
+    /** The number, or the time in ISO 8601. */
+    @Override
+    public String toString() {
+        BigInteger whole = this.value.setScale(0, RoundingMode.FLOOR).toBigInteger();
+        if (this.kind == Kind.NUMBER) {
+            return whole.toString();
+        }
+        long nanos =
+                this.value.subtract(new BigDecimal(whole)).movePointRight(SCALE).longValueExact();
+        return Instant.ofEpochSecond(whole.longValueExact(), nanos).toString();
+    }
+}

@@ -1,0 +1,76 @@
+package dev.idempotency.key;
+
+import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.Version;
+import java.math.BigInteger;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoField;
+import java.time.temporal.TemporalAccessor;
+import java.util.Date;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads versions, whatever they are given as. Only what compares exactly is taken. */
+final class VersionReader {
+
+    private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
+
+    private VersionReader() {}
+
+    /**
+     * Reads what a version expression gave.
+     *
+     * @throws InvalidMessageKeyException if it is neither a whole number nor a point in time
+     */
+    static Version read(Object value) {
+        try {
+            if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte) {
+                return Version.of(((Number) value).longValue());
+            }
+            if (value instanceof BigInteger number) {
+                return Version.of(number);
+            }
+            if (value instanceof CharSequence text) {
+                return readText(text.toString());
+            }
+            Instant time = timeOf(value);
+            if (time != null) {
+                return Version.of(time);
+            }
+        } catch (IllegalArgumentException | DateTimeException | ArithmeticException ex) {
+            throw new InvalidMessageKeyException(String.valueOf(ex.getMessage()), ex);
+        }
+        throw new InvalidMessageKeyException(
+                ("it gave a %s, but only whole numbers and points in time compare exactly: make it a long, a BigInteger or"
+                                + " an Instant")
+                        .formatted(value.getClass().getName()),
+                null);
+    }
+
+    private static @Nullable Instant timeOf(Object value) {
+        if (value instanceof TemporalAccessor temporal) {
+            return temporal.isSupported(ChronoField.INSTANT_SECONDS) ? Instant.from(temporal) : null;
+        }
+        // Days and times of day, which are such dates too, are no points in time.
+        boolean pointInTime =
+                value instanceof Date && !(value instanceof java.sql.Date) && !(value instanceof java.sql.Time);
+        return pointInTime ? ((Date) value).toInstant() : null;
+    }
+
+    /** As headers have it, and JSON: the digits of a number, or a time with its offset in ISO 8601. */
+    private static Version readText(String text) {
+        if (WHOLE_NUMBER.matcher(text).matches() && text.length() <= 2 * Version.DIGITS) {
+            return Version.of(new BigInteger(text));
+        }
+        try {
+            return Version.of(OffsetDateTime.parse(text).toInstant());
+        } catch (DateTimeException ex) {
+            throw new InvalidMessageKeyException(
+                    "it gave a text that is neither a whole number nor a time with its offset, such as"
+                            + " 2026-11-17T09:30:00Z",
+                    null);
+        }
+    }
+}

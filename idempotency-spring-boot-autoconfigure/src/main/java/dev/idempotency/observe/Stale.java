@@ -1,0 +1,26 @@
+package dev.idempotency.observe;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Version;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that came too late, and was dropped: a newer version of its entity had been processed.
+ *
+ * @param id the message: its entity and version
+ * @param coordinates the record that was dropped
+ * @param version its version
+ * @param newest the newest version before it
+ * @param processedAt when that one was processed, by the database's clock; {@code null} if it came with the same batch
+ * @param age how long ago that was; {@code null} likewise
+ */
+public record Stale(
+        MessageId id,
+        RecordCoordinates coordinates,
+        Version version,
+        Version newest,
+        @Nullable Instant processedAt,
+        @Nullable Duration age) {}
