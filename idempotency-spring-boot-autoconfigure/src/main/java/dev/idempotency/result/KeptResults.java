@@ -6,6 +6,7 @@ import dev.idempotency.ResultForgottenException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -66,12 +67,12 @@ public final class KeptResults {
      * @throws ResultException if it cannot be kept
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
-        String name = type.getTypeName();
+        String name = nameOf(type);
         String text;
         Object again;
         try {
             ResultConverter json = converter();
-            text = json.write(result, type);
+            text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
             again = json.read(text, type);
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
@@ -80,7 +81,7 @@ public final class KeptResults {
                             .formatted(id, name, ex.getMessage()),
                     ex);
         }
-        if (text.length() > this.maxLength || name.length() > MAX_TYPE_LENGTH) {
+        if (text.length() > this.maxLength) {
             throw new ResultException(
                     ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters, and"
                                     + " %d are allowed. Return less, such as the key of what was written, or raise"
@@ -112,7 +113,8 @@ public final class KeptResults {
         if (row == null) {
             throw new ResultForgottenException(
                     ("The work for %s has been done before, and is not done again; but its result is not kept: none was"
-                                    + " asked for then, or it has been forgotten since. Keep results for longer, with"
+                                    + " asked for then, or it has been forgotten since, or this transaction is still at"
+                                    + " work for it. Keep results for longer, with"
                                     + " IdempotentConsumer.resultRetention(…) or idempotency.results.retention.")
                             .formatted(id),
                     null);
@@ -135,6 +137,17 @@ public final class KeptResults {
                             .formatted(id, row.type(), ex.getMessage()),
                     ex);
         }
+    }
+
+    private static String nameOf(Type type) {
+        String name = type.getTypeName();
+        if (name.length() > MAX_TYPE_LENGTH) {
+            throw new ResultException(
+                    "A result of a type with so long a name cannot be kept, so that the work was undone: %s… Give it a class of its own."
+                            .formatted(name.substring(0, MAX_TYPE_LENGTH)),
+                    null);
+        }
+        return name;
     }
 
     private ResultConverter converter() {
