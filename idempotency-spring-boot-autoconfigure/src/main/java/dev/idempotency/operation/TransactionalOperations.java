@@ -59,6 +59,9 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         if (!this.consumers.isEmpty()) {
             this.transaction.requireManager();
         }
+        if (this.results != null && this.consumers.keepResults()) {
+            this.results.use();
+        }
     }
 
     @Override
@@ -137,7 +140,9 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             try {
                 result = keeping.keep(result);
             } catch (RuntimeException ex) {
-                outcome.requireHeld();
+                if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                    outcome.requireHeld();
+                }
                 throw ex;
             }
             TransactionSynchronizationManager.registerSynchronization(outcome.guard());
