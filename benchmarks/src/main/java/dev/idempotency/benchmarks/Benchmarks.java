@@ -9,6 +9,7 @@ import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
 import dev.idempotency.benchmarks.scenario.Latency;
+import dev.idempotency.benchmarks.scenario.Operations;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
 import dev.idempotency.benchmarks.scenario.Scenario;
 import dev.idempotency.benchmarks.scenario.TableSize;
@@ -91,6 +92,7 @@ public final class Benchmarks {
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
         scenarios.put(8, new StartUp());
+        scenarios.put(9, new Operations());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }
