@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.format.annotation.DurationFormat;
@@ -56,15 +57,24 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             RetentionLimit.require("The retention of IdempotentConsumer '" + name + "'", ids);
             Duration results = (consumer.resultRetention() != null) ? consumer.resultRetention() : resultRetention;
             ConsumerDescription description = new ConsumerDescription(name, FROM_CODE, List.of(), null, "code", ids);
-            logger.info(
-                    "Idempotent consumer '{}': claims from code, remembered for {}",
-                    name,
-                    DurationFormatterUtils.print(ids, DurationFormat.Style.COMPOSITE));
             this.consumers.put(
                     name,
                     new Declared(
                             description, shorter(ids, results), CompositeConsumerObserver.of(observers, description)));
         }
+        if (!this.consumers.isEmpty()) {
+            logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());
+        }
+    }
+
+    private String describeAll() {
+        return this.consumers.values().stream()
+                .map(Declared::description)
+                .map(consumer -> "%n  '%s': remembered for %s"
+                        .formatted(
+                                consumer.name(),
+                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)))
+                .collect(Collectors.joining());
     }
 
     private static Duration shorter(Duration one, Duration other) {

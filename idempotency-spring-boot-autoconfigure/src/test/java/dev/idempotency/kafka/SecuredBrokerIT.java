@@ -58,6 +58,10 @@ class SecuredBrokerIT extends ApplicationTest {
                         .until(() -> TopicContents.of(broker.bootstrapServers(), this.topic + "-dlt").stream()
                                 .anyMatch(letter -> letter.value().equals("bad")));
 
+                assertThat(output.getAll().lines().filter(line -> line.contains(this.topic + "-0@1")))
+                        .as("said once")
+                        .hasSize(1);
+
                 assertThat(app.bean(Inbox.class).replayFailed("fickle").sent()).isOne();
                 await("the replay")
                         .atMost(Duration.ofSeconds(60))
