@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * The identity of a message for one consumer: what is recorded once, and only once.
  *
  * @param consumer the consumer's name, at most {@value #MAX_CONSUMER_LENGTH} characters
- * @param value the message's id as it is stored, at most {@value #MAX_VALUE_LENGTH} characters
+ * @param value the message's id as it is stored, at most {@value #MAX_VALUE_LENGTH} characters, none of which a database
+ *     would refuse or, worse, change: another id might then pass for this one
  */
 public record MessageId(String consumer, String value) {
 
@@ -25,6 +26,7 @@ public record MessageId(String consumer, String value) {
     public MessageId {
         requireLength("consumer", consumer, MAX_CONSUMER_LENGTH);
         requireLength("message id", value, MAX_VALUE_LENGTH);
+        requireStorable(value);
     }
 
     private static void requireLength(String what, String text, int max) {
@@ -48,9 +50,11 @@ public record MessageId(String consumer, String value) {
                             .formatted(consumer),
                     null);
         }
+        if (key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX)) {
+            return new MessageId(consumer, key);
+        }
         requireStorable(key);
-        boolean asIs = key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX);
-        return new MessageId(consumer, asIs ? key : DIGEST_PREFIX + sha256(key));
+        return new MessageId(consumer, DIGEST_PREFIX + sha256(key));
     }
 
     private static void requireStorable(String key) {

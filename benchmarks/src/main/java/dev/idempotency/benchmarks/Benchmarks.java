@@ -9,12 +9,14 @@ import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
 import dev.idempotency.benchmarks.scenario.Latency;
+import dev.idempotency.benchmarks.scenario.Operations;
 import dev.idempotency.benchmarks.scenario.PayloadDigests;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
 import dev.idempotency.benchmarks.scenario.Scenario;
 import dev.idempotency.benchmarks.scenario.TableSize;
 import dev.idempotency.benchmarks.scenario.UniqueRows;
 import dev.idempotency.benchmarks.startup.StartUp;
+import dev.idempotency.benchmarks.startup.WarmStartUp;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Set;
@@ -31,7 +33,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 9);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -93,8 +95,10 @@ public final class Benchmarks {
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
         scenarios.put(8, new StartUp());
-        scenarios.put(12, new PayloadDigests());
+        scenarios.put(9, new Operations());
+        scenarios.put(10, new WarmStartUp());
         scenarios.put(11, new UniqueRows());
+        scenarios.put(12, new PayloadDigests());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

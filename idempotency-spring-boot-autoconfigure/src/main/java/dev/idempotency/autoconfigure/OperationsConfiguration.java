@@ -15,6 +15,7 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.store.ProcessedMessageStore;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -69,7 +70,24 @@ final class OperationsConfiguration {
                     store.database(),
                     converter::getIfAvailable,
                     properties.maxSize(),
-                    () -> schema.ifAvailable(Schema::useForResults));
+                    new SchemaUse(schema.getIfAvailable()));
+        }
+
+        private record SchemaUse(@Nullable Schema schema) implements KeptResults.Use {
+
+            @Override
+            public void isPlanned() {
+                if (this.schema != null) {
+                    this.schema.useForResults();
+                }
+            }
+
+            @Override
+            public void isMade() {
+                if (this.schema != null) {
+                    this.schema.noteResults();
+                }
+            }
         }
 
         @Bean

@@ -85,6 +85,23 @@ public interface Dialect {
      */
     PurgeStatement purgeAbandonedIn(String table);
 
+    /**
+     * The same as {@link #purgeExpiredIn(String)} for a table whose rows stand beside those of processed messages: a
+     * consumer's last message, and its pauses, are looked for among these, as long as there are any. By default they are
+     * looked for in the table itself.
+     *
+     * @param table the table whose rows are deleted
+     * @param processed the table of processed messages
+     */
+    default PurgeStatement purgeExpiredIn(String table, String processed) {
+        return purgeExpiredIn(table);
+    }
+
+    /** The same as {@link #purgeAbandonedIn(String)}, likewise. */
+    default PurgeStatement purgeAbandonedIn(String table, String processed) {
+        return purgeAbandonedIn(table);
+    }
+
     /** A table as it is named in SQL, in the schema with a name or, for {@code null}, in the one connections begin in. */
     default String qualify(String table, @Nullable String schema) {
         return (schema != null) ? identifierQuote() + schema + identifierQuote() + "." + table : table;
@@ -115,12 +132,15 @@ public interface Dialect {
     }
 
     /**
-     * The statement that puts a result into the table of results, in place of one that an id which has been forgotten may
-     * have left there, in one round trip. Its parameters are consumer id, message id, type and result.
+     * The statement that puts a result into the table of results, in place of one that an earlier claim of the same id may
+     * have left there, in one round trip. The row has the time of the claim, by which it is known as the claim's own. Its
+     * parameters are type, result, consumer id and message id.
      *
+     * @param table the table of results
+     * @param processed the table of processed messages, where the claim is
      * @return {@code null} if there is no such statement: then it is done with plain inserts and updates
      */
-    default @Nullable String resultReplacementIn(String table) {
+    default @Nullable String resultReplacementIn(String table, String processed) {
         return null;
     }
 

@@ -39,13 +39,17 @@ final class H2Dialect implements Dialect {
 
     private static final String RESULT_REPLACEMENT = """
             merge into %s as kept
-            using (values (cast(? as varchar), cast(? as varchar), cast(? as varchar), cast(? as character large object)))
-                as result (consumer_id, message_id, result_type, result)
+            using (
+                select consumer_id, message_id, cast(? as varchar) as result_type,
+                    cast(? as character large object) as result, processed_at
+                from %s
+                where consumer_id = ? and message_id = ?
+            ) as result
             on kept.consumer_id = result.consumer_id and kept.message_id = result.message_id
             when matched then update
-            set result_type = result.result_type, result = result.result, processed_at = current_timestamp
-            when not matched then insert (consumer_id, message_id, result_type, result)
-            values (result.consumer_id, result.message_id, result.result_type, result.result)
+            set result_type = result.result_type, result = result.result, processed_at = result.processed_at
+            when not matched then insert (consumer_id, message_id, result_type, result, processed_at)
+            values (result.consumer_id, result.message_id, result.result_type, result.result, result.processed_at)
             """;
 
     private static final String DUPLICATE_KEY = "23505";
@@ -85,12 +89,22 @@ final class H2Dialect implements Dialect {
 
     @Override
     public PurgeStatement purgeExpiredIn(String table) {
-        return StepwisePurgeStatement.ofExpired(table, this);
+        return purgeExpiredIn(table, table);
+    }
+
+    @Override
+    public PurgeStatement purgeExpiredIn(String table, String processed) {
+        return StepwisePurgeStatement.ofExpired(table, processed, this);
     }
 
     @Override
     public PurgeStatement purgeAbandonedIn(String table) {
-        return StepwisePurgeStatement.ofAbandoned(table, this);
+        return purgeAbandonedIn(table, table);
+    }
+
+    @Override
+    public PurgeStatement purgeAbandonedIn(String table, String processed) {
+        return StepwisePurgeStatement.ofAbandoned(table, processed, this);
     }
 
     @Override
@@ -104,8 +118,8 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public String resultReplacementIn(String table) {
-        return RESULT_REPLACEMENT.formatted(table);
+    public String resultReplacementIn(String table, String processed) {
+        return RESULT_REPLACEMENT.formatted(table, processed);
     }
 
     @Override

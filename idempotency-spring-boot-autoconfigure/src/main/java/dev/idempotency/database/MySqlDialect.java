@@ -38,10 +38,12 @@ final class MySqlDialect implements Dialect {
             """;
 
     private static final String RESULT_REPLACEMENT = """
-            insert into %s (consumer_id, message_id, result_type, result)
-            values (?, ?, ?, ?)
+            insert into %s (consumer_id, message_id, result_type, result, processed_at)
+            select consumer_id, message_id, ?, ?, processed_at
+            from %s
+            where consumer_id = ? and message_id = ?
             on duplicate key update result_type = values(result_type), result = values(result),
-                processed_at = current_timestamp(6)
+                processed_at = values(processed_at)
             """;
 
     private static final int LOCK_WAIT_TIMEOUT = 1205;
@@ -76,12 +78,22 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public PurgeStatement purgeExpiredIn(String table) {
-        return StepwisePurgeStatement.ofExpired(table, this);
+        return purgeExpiredIn(table, table);
+    }
+
+    @Override
+    public PurgeStatement purgeExpiredIn(String table, String processed) {
+        return StepwisePurgeStatement.ofExpired(table, processed, this);
     }
 
     @Override
     public PurgeStatement purgeAbandonedIn(String table) {
-        return StepwisePurgeStatement.ofAbandoned(table, this);
+        return purgeAbandonedIn(table, table);
+    }
+
+    @Override
+    public PurgeStatement purgeAbandonedIn(String table, String processed) {
+        return StepwisePurgeStatement.ofAbandoned(table, processed, this);
     }
 
     @Override
@@ -123,8 +135,8 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
-    public String resultReplacementIn(String table) {
-        return RESULT_REPLACEMENT.formatted(table);
+    public String resultReplacementIn(String table, String processed) {
+        return RESULT_REPLACEMENT.formatted(table, processed);
     }
 
     @Override

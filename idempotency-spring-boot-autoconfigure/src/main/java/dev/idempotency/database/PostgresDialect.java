@@ -19,7 +19,9 @@ final class PostgresDialect implements Dialect {
                 select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
             ), held (instant, pauses) as (
                 select least(
-                        (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
+                        coalesce(
+                            (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
+                            (select max(processed_at) from %3$s where consumer_id = request.consumer_id)),
                         current_timestamp) - request.age, 0
                 from request
                 union all
@@ -47,7 +49,9 @@ final class PostgresDialect implements Dialect {
             request (consumer_id, age, begin) as materialized (
                 select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
             ), latest (instant) as (
-                select (select max(processed_at) from %s where consumer_id = request.consumer_id)
+                select coalesce(
+                    (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
+                    (select max(processed_at) from %2$s where consumer_id = request.consumer_id))
                 from request
             ), cutoff as materialized (
                 select latest.instant + interval '1 microsecond' as instant
@@ -77,7 +81,9 @@ final class PostgresDialect implements Dialect {
 
     private static final String RESULT_REPLACEMENT = """
             insert into %s (consumer_id, message_id, result_type, result, processed_at)
-            values (?, ?, ?, ?, clock_timestamp())
+            select consumer_id, message_id, cast(? as varchar), cast(? as text), processed_at
+            from %s
+            where consumer_id = ? and message_id = ?
             on conflict (consumer_id, message_id) do update
             set result_type = excluded.result_type, result = excluded.result, processed_at = excluded.processed_at
             """;
@@ -127,12 +133,22 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public PostgresPurgeStatement purgeExpiredIn(String table) {
-        return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(table, PurgeStatement.PAUSES));
+        return purgeExpiredIn(table, table);
+    }
+
+    @Override
+    public PostgresPurgeStatement purgeExpiredIn(String table, String processed) {
+        return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(processed, PurgeStatement.PAUSES, table));
     }
 
     @Override
     public PostgresPurgeStatement purgeAbandonedIn(String table) {
-        return new PostgresPurgeStatement(table, ABANDONED_BEFORE.formatted(table));
+        return purgeAbandonedIn(table, table);
+    }
+
+    @Override
+    public PostgresPurgeStatement purgeAbandonedIn(String table, String processed) {
+        return new PostgresPurgeStatement(table, ABANDONED_BEFORE.formatted(processed, table));
     }
 
     @Override
@@ -146,8 +162,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public String resultReplacementIn(String table) {
-        return RESULT_REPLACEMENT.formatted(table);
+    public String resultReplacementIn(String table, String processed) {
+        return RESULT_REPLACEMENT.formatted(table, processed);
     }
 
     @Override

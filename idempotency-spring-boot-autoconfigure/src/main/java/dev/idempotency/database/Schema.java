@@ -125,7 +125,12 @@ public final class Schema implements InitializingBean {
         }
     }
 
-    /** Says that replies are kept by this application, which its database's user must be allowed to do. */
+    /** Says that results are kept by this application, whatever its database's user is allowed to do. */
+    public void noteResults() {
+        this.usedForResults = true;
+    }
+
+    /** Says that results will be kept by this application, which its database's user must be allowed to do. */
     public void useForResults() {
         if (!this.usedForResults) {
             this.usedForResults = true;

@@ -17,7 +17,9 @@ final class StepwisePurgeStatement implements PurgeStatement {
 
     private static final int IDS_PER_DELETE = 500;
 
-    private static final String LAST = "select %s, %s from %s where consumer_id = ?";
+    private static final String LAST = "select coalesce(%s, (%s)), %s from %s where consumer_id = ?";
+
+    private static final String MAX = "select %s from %s where consumer_id = ?";
 
     private static final String LAST_BEFORE =
             "select %s from %s where consumer_id = ? and processed_at >= %s and processed_at < %s";
@@ -42,25 +44,25 @@ final class StepwisePurgeStatement implements PurgeStatement {
     private final String lastBefore;
     private final String firstSince;
 
-    private StepwisePurgeStatement(String table, Dialect dialect, boolean abandoned) {
+    private StepwisePurgeStatement(String table, String processed, Dialect dialect, boolean abandoned) {
         this.table = table;
         this.dialect = dialect;
         this.abandoned = abandoned;
         String max = dialect.secondsOf("max(processed_at)");
         String time = dialect.timeOfSeconds();
-        this.last = LAST.formatted(max, dialect.secondsOfNow(), table);
-        this.lastBefore = LAST_BEFORE.formatted(max, table, time, time);
-        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), table, time);
+        this.last = LAST.formatted(max, MAX.formatted(max, table), dialect.secondsOfNow(), processed);
+        this.lastBefore = LAST_BEFORE.formatted(max, processed, time, time);
+        this.firstSince = FIRST_SINCE.formatted(dialect.secondsOf("min(processed_at)"), processed, time);
     }
 
     /** As {@link Dialect#purgeExpiredIn} says. */
-    static StepwisePurgeStatement ofExpired(String table, Dialect dialect) {
-        return new StepwisePurgeStatement(table, dialect, false);
+    static StepwisePurgeStatement ofExpired(String table, String processed, Dialect dialect) {
+        return new StepwisePurgeStatement(table, processed, dialect, false);
     }
 
     /** As {@link Dialect#purgeAbandonedIn} says. */
-    static StepwisePurgeStatement ofAbandoned(String table, Dialect dialect) {
-        return new StepwisePurgeStatement(table, dialect, true);
+    static StepwisePurgeStatement ofAbandoned(String table, String processed, Dialect dialect) {
+        return new StepwisePurgeStatement(table, processed, dialect, true);
     }
 
     @Override
@@ -77,6 +79,7 @@ final class StepwisePurgeStatement implements PurgeStatement {
                                     request)
                             : null;
                 },
+                request.consumer(),
                 request.consumer());
         if (cutoff != null && !this.abandoned) {
             cutoff = heldBeforePauses(cutoff, jdbc, request);

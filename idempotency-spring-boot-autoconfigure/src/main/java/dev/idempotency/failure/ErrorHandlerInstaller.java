@@ -39,6 +39,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private final Map<AbstractMessageListenerContainer<?, ?>, ContainerSuspension> suspensions =
             new ConcurrentHashMap<>();
     private @Nullable DeadLetterProducer producer;
+    private @Nullable BrokerConnection destination;
     private volatile boolean running;
 
     /**
@@ -148,8 +149,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private synchronized DeadLetterProducer producer(
             AbstractMessageListenerContainer<?, ?> container, String consumer) {
-        ProducerFactory<?, ?> factory = this.producerFactory.get();
         if (this.producer == null) {
+            // Asked once: looking for it by type takes its time, and an application may have many listeners.
+            ProducerFactory<?, ?> factory = this.producerFactory.get();
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
@@ -157,9 +159,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
                         .formatted(consumer));
             }
             this.producer = new DeadLetterProducer(factory, this.applicationName);
+            this.destination = BrokerConnection.of(factory);
         }
-        if (factory != null) {
-            warnIfDeadLettersGoElsewhere(consumer, BrokerConnection.of(container), BrokerConnection.of(factory));
+        if (this.destination != null) {
+            warnIfDeadLettersGoElsewhere(consumer, BrokerConnection.of(container), this.destination);
         }
         return this.producer;
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.format.annotation.DurationFormat;
@@ -28,6 +29,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     private static final String FROM_CODE = "IdempotentOperations";
 
     private final Map<String, Declared> consumers = new TreeMap<>();
+    private final boolean keepResults;
 
     private record Declared(ConsumerDescription description, Duration resultRetention, ConsumerObserver observer) {}
 
@@ -43,6 +45,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             Duration retention,
             Duration resultRetention,
             List<IdempotencyObserver> observers) {
+        this.keepResults = declared.stream().anyMatch(consumer -> consumer.resultRetention() != null);
         for (IdempotentConsumer consumer : declared) {
             String name = consumer.name();
             if (this.consumers.containsKey(name)) {
@@ -54,15 +57,24 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             RetentionLimit.require("The retention of IdempotentConsumer '" + name + "'", ids);
             Duration results = (consumer.resultRetention() != null) ? consumer.resultRetention() : resultRetention;
             ConsumerDescription description = new ConsumerDescription(name, FROM_CODE, List.of(), null, "code", ids);
-            logger.info(
-                    "Idempotent consumer '{}': claims from code, remembered for {}",
-                    name,
-                    DurationFormatterUtils.print(ids, DurationFormat.Style.COMPOSITE));
             this.consumers.put(
                     name,
                     new Declared(
                             description, shorter(ids, results), CompositeConsumerObserver.of(observers, description)));
         }
+        if (!this.consumers.isEmpty()) {
+            logger.info("Idempotent consumers of code: {}{}", this.consumers.size(), describeAll());
+        }
+    }
+
+    private String describeAll() {
+        return this.consumers.values().stream()
+                .map(Declared::description)
+                .map(consumer -> "%n  '%s': remembered for %s"
+                        .formatted(
+                                consumer.name(),
+                                DurationFormatterUtils.print(consumer.retention(), DurationFormat.Style.COMPOSITE)))
+                .collect(Collectors.joining());
     }
 
     private static Duration shorter(Duration one, Duration other) {
@@ -109,5 +121,10 @@ public final class DeclaredConsumers implements ConsumerRegistry {
 
     boolean isEmpty() {
         return this.consumers.isEmpty();
+    }
+
+    /** Whether any of them says how long its results are kept, so that there will be some. */
+    boolean keepResults() {
+        return this.keepResults;
     }
 }

@@ -42,8 +42,15 @@ final class OperationTransaction {
     /** Does something in the transaction that is open, or in one of its own; whatever it throws rolls back. */
     <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
         return this.template.obtain().execute(status -> {
-            require();
-            return work.doInTransaction(status);
+            try {
+                require();
+                return work.doInTransaction(status);
+            } catch (Throwable ex) {
+                // Not left to the transaction manager: one may be set to let whoever opened the transaction decide, who
+                // would commit the claim of work that was not done.
+                status.setRollbackOnly();
+                throw ex;
+            }
         });
     }
 

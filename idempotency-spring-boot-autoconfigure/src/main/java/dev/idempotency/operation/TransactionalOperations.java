@@ -14,7 +14,11 @@ import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -55,6 +59,9 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         if (!this.consumers.isEmpty()) {
             this.transaction.requireManager();
         }
+        if (this.results != null && this.consumers.keepResults()) {
+            this.results.use();
+        }
     }
 
     @Override
@@ -77,7 +84,23 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work) {
+        if (isOpen(type.getType())) {
+            throw new IllegalArgumentException(
+                    ("There is no telling as what a result of type %s is to be read again. Name the type in full where it is"
+                                    + " known, and hand it on.")
+                            .formatted(type.getType().getTypeName()));
+        }
         return executeAndKeep(id, type.getType(), work);
+    }
+
+    /** Whether it has a type variable, in place of which nobody would know what to read. */
+    private static boolean isOpen(Type type) {
+        if (type instanceof ParameterizedType parameterized) {
+            return Arrays.stream(parameterized.getActualTypeArguments()).anyMatch(TransactionalOperations::isOpen);
+        }
+        return (type instanceof GenericArrayType array)
+                ? isOpen(array.getGenericComponentType())
+                : type instanceof TypeVariable<?>;
     }
 
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
@@ -117,7 +140,9 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             try {
                 result = keeping.keep(result);
             } catch (RuntimeException ex) {
-                outcome.requireHeld();
+                if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                    outcome.requireHeld();
+                }
                 throw ex;
             }
             TransactionSynchronizationManager.registerSynchronization(outcome.guard());

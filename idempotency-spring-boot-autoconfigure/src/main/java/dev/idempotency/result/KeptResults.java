@@ -6,6 +6,7 @@ import dev.idempotency.ResultForgottenException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
@@ -24,20 +25,27 @@ public final class KeptResults {
     private final ResultTable table;
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
-    private final Runnable use;
+    private final Use use;
+
+    /** Who hears of it that results are kept. */
+    public interface Use {
+
+        /** It is certain, at start-up, that results will be kept. Fails if they cannot be. */
+        void isPlanned();
+
+        /** A result is being kept. */
+        void isMade();
+    }
 
     /**
      * Results in a database.
      *
      * @param converter who writes them, if anybody can
      * @param maxSize how large the text of one may be
-     * @param use called when it is certain, at start-up, that results will be kept
+     * @param use who hears of it that results are kept
      */
     public KeptResults(
-            IdempotencyDatabase database,
-            Supplier<@Nullable ResultConverter> converter,
-            DataSize maxSize,
-            Runnable use) {
+            IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize, Use use) {
         this.table = new ResultTable(database);
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
@@ -46,7 +54,7 @@ public final class KeptResults {
 
     /** Says that results will be kept. */
     public void use() {
-        this.use.run();
+        this.use.isPlanned();
     }
 
     /** What stands against keeping results of this type, found without any of them; {@code null} if nothing does. */
@@ -66,12 +74,13 @@ public final class KeptResults {
      * @throws ResultException if it cannot be kept
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
-        String name = type.getTypeName();
+        this.use.isMade();
+        String name = nameOf(type);
         String text;
         Object again;
         try {
             ResultConverter json = converter();
-            text = json.write(result, type);
+            text = Objects.requireNonNull(json.write(result, type), "its ResultConverter has written nothing");
             again = json.read(text, type);
         } catch (RuntimeException | StackOverflowError ex) {
             throw new ResultException(
@@ -80,7 +89,7 @@ public final class KeptResults {
                             .formatted(id, name, ex.getMessage()),
                     ex);
         }
-        if (text.length() > this.maxLength || name.length() > MAX_TYPE_LENGTH) {
+        if (text.length() > this.maxLength) {
             throw new ResultException(
                     ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters, and"
                                     + " %d are allowed. Return less, such as the key of what was written, or raise"
@@ -112,7 +121,8 @@ public final class KeptResults {
         if (row == null) {
             throw new ResultForgottenException(
                     ("The work for %s has been done before, and is not done again; but its result is not kept: none was"
-                                    + " asked for then, or it has been forgotten since. Keep results for longer, with"
+                                    + " asked for then, or it has been forgotten since, or this transaction is still at"
+                                    + " work for it. Keep results for longer, with"
                                     + " IdempotentConsumer.resultRetention(…) or idempotency.results.retention.")
                             .formatted(id),
                     null);
@@ -135,6 +145,17 @@ public final class KeptResults {
                             .formatted(id, row.type(), ex.getMessage()),
                     ex);
         }
+    }
+
+    private static String nameOf(Type type) {
+        String name = type.getTypeName();
+        if (name.length() > MAX_TYPE_LENGTH) {
+            throw new ResultException(
+                    "A result of a type with so long a name cannot be kept, so that the work was undone: %s… Give it a class of its own."
+                            .formatted(name.substring(0, MAX_TYPE_LENGTH)),
+                    null);
+        }
+        return name;
     }
 
     private ResultConverter converter() {

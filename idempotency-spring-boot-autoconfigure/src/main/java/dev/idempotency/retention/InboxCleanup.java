@@ -8,6 +8,7 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -51,14 +52,18 @@ public final class InboxCleanup implements CleanupTask {
     @Override
     public List<Backlog> backlogs() {
         Set<String> known = this.consumers.names();
+        List<String> present = this.inbox.consumers();
         List<Backlog> backlogs = new ArrayList<>();
-        this.expiries.forEach(expiry -> {
-            expiry.begin(known);
-            backlogs.add(expiry);
-        });
+        // Who has no inbox need not have a right to write it.
+        if (!Collections.disjoint(known, present)) {
+            this.expiries.forEach(expiry -> {
+                expiry.begin(known);
+                backlogs.add(expiry);
+            });
+        }
         Duration idle = this.orphansAfter;
         if (idle != null) {
-            this.inbox.consumers().stream()
+            present.stream()
                     .filter(consumer -> !known.contains(consumer))
                     .map(consumer -> new Orphan(consumer, idle))
                     .forEach(backlogs::add);

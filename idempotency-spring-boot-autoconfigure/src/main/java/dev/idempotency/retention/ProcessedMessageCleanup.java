@@ -58,15 +58,15 @@ public final class ProcessedMessageCleanup implements CleanupTask {
     public List<Backlog> backlogs() {
         List<Backlog> backlogs = new ArrayList<>();
         Map<String, Duration> known = this.retentions.get();
-        known.forEach((consumer, retention) ->
-                backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit))));
-        Duration idle = this.orphansAfter;
-        if (idle != null) {
-            this.messages.consumers().stream()
-                    .filter(consumer -> !known.containsKey(consumer))
-                    .map(consumer ->
-                            new Drain((from, limit) -> this.messages.purgeAbandoned(consumer, idle, from, limit)))
-                    .forEach(backlogs::add);
+        // Only those that have rows: who keeps no results need not have a right to write their table.
+        for (String consumer : this.messages.consumers()) {
+            Duration retention = known.get(consumer);
+            if (retention != null) {
+                backlogs.add(new Drain((from, limit) -> this.messages.purgeExpired(consumer, retention, from, limit)));
+            } else if (this.orphansAfter != null) {
+                backlogs.add(new Drain(
+                        (from, limit) -> this.messages.purgeAbandoned(consumer, this.orphansAfter, from, limit)));
+            }
         }
         return backlogs;
     }

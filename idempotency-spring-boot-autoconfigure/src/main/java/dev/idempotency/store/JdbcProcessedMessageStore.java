@@ -60,6 +60,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
+    /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
     private static final String MARK_FORGOTTEN = """
             update %s
             set status = 'forgotten', updated_at = %s
@@ -75,6 +76,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final String any;
     private final String delete;
     private final String markForgotten;
+    private final String deleteResult;
     private final JdbcTemplate jdbc;
     private final JdbcTemplate lookUps;
     private final StoreStatisticsReader statistics;
@@ -96,6 +98,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.any = ANY.formatted(table);
         this.delete = DELETE.formatted(table);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
+        this.deleteResult = DELETE.formatted(database.resultTable());
         this.jdbc = database.jdbc();
         this.lookUps = database.jdbc(LOOK_UP_SECONDS);
         this.statistics = new StoreStatisticsReader(database, this.lookUps);
@@ -218,20 +221,20 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return inTransaction(template -> {
             boolean known = delete(id, template);
             if (known) {
-                markForgotten(id, template);
+                updateIfUsed(this.markForgotten, id, template);
+                updateIfUsed(this.deleteResult, id, template);
             }
             return known;
         });
     }
 
     /**
-     * Marks a message as forgotten on purpose, if it is in the inbox, so that it may be replayed: what has merely expired
-     * stays marked as processed. Who has no inbox need not have its table, nor a right to it, and must not lose the
-     * transaction for that.
+     * Writes to a table beside that of processed messages. Who does not use it need not have it, nor a right to it, and must
+     * not lose the transaction for that.
      */
-    private void markForgotten(MessageId id, JdbcTemplate template) {
+    private void updateIfUsed(String sql, MessageId id, JdbcTemplate template) {
         this.database.tryInSavepoint(
-                () -> template.update(this.markForgotten, id.consumer(), id.value()),
+                () -> template.update(sql, id.consumer(), id.value()),
                 ex -> ex instanceof BadSqlGrammarException || WriteProbe.denial(ex) != null);
     }
 

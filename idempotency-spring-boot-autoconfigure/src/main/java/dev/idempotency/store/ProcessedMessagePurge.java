@@ -34,13 +34,13 @@ public final class ProcessedMessagePurge {
     private ProcessedMessagePurge(IdempotencyDatabase database, String table) {
         this.database = database;
         this.table = table;
-        this.expired = database.dialect().purgeExpiredIn(table);
-        this.abandoned = database.dialect().purgeAbandonedIn(table);
+        this.expired = database.dialect().purgeExpiredIn(table, database.processedTable());
+        this.abandoned = database.dialect().purgeAbandonedIn(table, database.processedTable());
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
     }
 
-    /** The same for the table of results, whose rows are forgotten alike. */
+    /** The same for the table of results, whose rows are forgotten alike, by when their consumer was active. */
     public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
         return new ProcessedMessagePurge(database, database.resultTable());
     }

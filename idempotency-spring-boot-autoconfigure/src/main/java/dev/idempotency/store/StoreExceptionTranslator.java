@@ -79,6 +79,17 @@ public final class StoreExceptionTranslator {
                                 || (state.length() >= 2 && DATA_CLASSES.contains(state.substring(0, 2)))));
     }
 
+    /** Whether it failed, on PostgreSQL, as an earlier statement had, and somebody caught the error. */
+    public static boolean isOfAbortedTransaction(Throwable failure) {
+        // The driver names that error as the cause of this one.
+        for (Throwable next : Causes.of(failure)) {
+            if (next instanceof SQLException sql && TRANSACTION_ABORTED.equals(sql.getSQLState())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static String reason(RuntimeException failure) {
         SQLException sql = innermost(failure);
         return (sql != null) ? String.valueOf(sql.getMessage()) : failure.toString();

@@ -38,6 +38,16 @@ public final class MinimalDialect implements Dialect {
     }
 
     @Override
+    public PurgeStatement purgeExpiredIn(String table, String processed) {
+        return this.known.purgeExpiredIn(table, processed);
+    }
+
+    @Override
+    public PurgeStatement purgeAbandonedIn(String table, String processed) {
+        return this.known.purgeAbandonedIn(table, processed);
+    }
+
+    @Override
     public boolean isTimeout(SQLException ex) {
         return this.known.isTimeout(ex);
     }

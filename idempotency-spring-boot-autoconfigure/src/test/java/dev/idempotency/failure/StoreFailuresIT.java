@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.testing.TestKafka;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -39,6 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -77,7 +82,11 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     private Status health() {
-        return this.app.bean(IdempotencyHealthIndicator.class).health().getStatus();
+        return healthOf(this.app);
+    }
+
+    private static Status healthOf(TestApplication app) {
+        return app.bean(IdempotencyHealthIndicator.class).health().getStatus();
     }
 
     @ParameterizedTest
@@ -275,7 +284,7 @@ class StoreFailuresIT extends SharedApplicationTest {
             jdbc.execute("grant insert on idempotency_processed to " + role);
             assertRefused(url, properties, "permission denied", "update, delete");
             jdbc.execute("grant update, delete on idempotency_processed to " + role);
-            TestApplication.start(url, properties).close();
+            assertThatResultsNeedMore(role, url, properties);
             jdbc.execute("grant select, insert on effect to " + role);
             assertThatThrownBy(() -> TestApplication.start(url, properties, KeptAlone.class)
                             .close())
@@ -284,6 +293,54 @@ class StoreFailuresIT extends SharedApplicationTest {
         } finally {
             jdbc.execute("drop owned by " + role);
             jdbc.execute("drop role " + role);
+        }
+    }
+
+    private void assertThatResultsNeedMore(String role, String url, List<String> properties) {
+        JdbcTemplate jdbc = this.app.jdbc();
+        try (TestApplication plain = TestApplication.start(url, properties, Booking.class)) {
+            IdempotentOperations operations = plain.bean(IdempotentOperations.class);
+            operations.execute(new MessageId("booking", "plain"), () -> {});
+            assertThat(plain.bean(Cleanup.class).run().failure()).isNull();
+            assertThat(healthOf(plain)).isEqualTo(Status.UP);
+            assertThatThrownBy(
+                            () -> operations.execute(new MessageId("booking", "result"), String.class, () -> "result"))
+                    .hasStackTraceContaining("permission denied for table idempotency_result");
+            assertThat(healthOf(plain)).as("since results are kept").isEqualTo(Status.DOWN);
+        }
+        assertThatThrownBy(() -> TestApplication.start(url, properties, BookingWithResults.class)
+                        .close())
+                .hasStackTraceContaining("permission denied for table idempotency_result")
+                .hasStackTraceContaining("update, delete on idempotency_processed and on idempotency_result");
+        jdbc.execute("grant insert, update, delete on idempotency_result to " + role);
+        try (TestApplication results = TestApplication.start(url, properties, BookingWithResults.class)) {
+            assertThat(results.bean(IdempotentOperations.class)
+                            .execute(new MessageId("booking", "result"), String.class, () -> "result")
+                            .isDuplicate())
+                    .isFalse();
+            assertThat(results.bean(Cleanup.class).run().failure()).isNull();
+            assertThat(healthOf(results)).isEqualTo(Status.UP);
+            jdbc.execute("alter table idempotency_result rename to elsewhere");
+            assertThat(healthOf(results)).as("without the table").isEqualTo(Status.DOWN);
+            jdbc.execute("alter table elsewhere rename to idempotency_result");
+            jdbc.execute("revoke update on idempotency_result from " + role);
+            assertThat(healthOf(results)).isEqualTo(Status.DOWN);
+        }
+    }
+
+    static class Booking {
+
+        @Bean
+        IdempotentConsumer booking() {
+            return IdempotentConsumer.named("booking");
+        }
+    }
+
+    static class BookingWithResults {
+
+        @Bean
+        IdempotentConsumer booking() {
+            return IdempotentConsumer.named("booking").resultRetention(Duration.ofDays(1));
         }
     }
 

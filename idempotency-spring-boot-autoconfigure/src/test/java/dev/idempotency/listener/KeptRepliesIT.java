@@ -2,22 +2,30 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -37,9 +45,12 @@ class KeptRepliesIT extends SharedApplicationTest {
     static class Listeners {
 
         private final Effects effects;
+        private final IdempotentOperations operations;
+        private final Set<String> called = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects) {
+        Listeners(Effects effects, IdempotentOperations operations) {
             this.effects = effects;
+            this.operations = operations;
         }
 
         @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
@@ -57,13 +68,67 @@ class KeptRepliesIT extends SharedApplicationTest {
             this.effects.happen("forwarded " + payload);
             return List.of(payload + " 1", payload + " 2");
         }
+
+        static class Unwritable {
+
+            public String getText() {
+                throw new IllegalStateException("no text");
+            }
+        }
+
+        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}", concurrency = "2")
+        @IdempotentListener(consumer = "odd", keepReply = true)
+        @SendTo("answers${suffix}")
+        @Nullable
+        List<Object> onOdd(String payload) {
+            this.effects.happen("odd " + payload);
+            return switch (payload.substring(0, payload.indexOf('-'))) {
+                case "none" -> null;
+                case "unwritable" -> List.of(new Unwritable());
+                default -> List.of(payload + " is number " + this.effects.all().size());
+            };
+        }
+
+        @Bean
+        static IdempotentConsumer parts() {
+            return IdempotentConsumer.named("parts");
+        }
+
+        /** Handles parts of its message by themselves, and fails after them when it is called first. */
+        @KafkaListener(topics = "whole${suffix}", groupId = "whole${suffix}")
+        @IdempotentListener("whole")
+        void onWhole(String payload) {
+            for (String part : List.of("1", "2", "1")) {
+                this.operations.execute(
+                        MessageId.of("parts", payload + "/" + part),
+                        () -> this.effects.happen("part " + payload + "/" + part));
+            }
+            assertThat(IdempotencyContext.current().messageId().consumer()).isEqualTo("whole");
+            if (payload.startsWith("never") || (payload.startsWith("fails") && this.called.add(payload))) {
+                throw new IllegalStateException("after its parts");
+            }
+            if (payload.startsWith("swallows") && this.called.add(payload)) {
+                try {
+                    this.operations.execute(MessageId.of("parts", payload + "/3"), () -> {
+                        throw new IllegalStateException("a part");
+                    });
+                } catch (IllegalStateException ex) {
+                    // As some do.
+                }
+            }
+        }
     }
 
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(1, "requests", "replies", "forwarded", "copies");
-        start(Listeners.class);
+        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole");
+        createTopics(2, "odd");
+        start(
+                Listeners.class,
+                "idempotency.errors.initial-interval=20ms",
+                "idempotency.errors.max-interval=50ms",
+                "idempotency.errors.max-attempts=3");
         assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
         ContainerProperties properties = new ContainerProperties(topic("replies"));
         properties.setGroupId(topic("replies"));
@@ -111,6 +176,52 @@ class KeptRepliesIT extends SharedApplicationTest {
                         TopicContents.values(topic("copies")))
                 .filteredOn(copy -> !copy.startsWith("z"))
                 .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
+    }
+
+    @Test
+    void noReplyIsKeptAsNoneAndOneThatCannotBeWrittenFailsItsMessage() {
+        send("odd", "none-1", "unwritable-1", "none-1");
+        awaitCaughtUp("odd");
+
+        assertThat(effectsOf("odd"))
+                .filteredOn(effect -> !effect.contains("same"))
+                .containsExactly("odd none-1");
+        assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable-1");
+    }
+
+    @Test
+    void duplicatesOnPartitionsThatAreReadAtTheSameTimeAreAllGivenTheFirstReply() {
+        for (int i = 0; i < 20; i++) {
+            String payload = "same-" + i / 4;
+            ProducerRecord<String, String> record = new ProducerRecord<>(topic("odd"), i % 2, null, payload);
+            record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
+            this.app.send(record);
+        }
+        awaitCaughtUp("odd");
+
+        assertThat(effectsOf("odd"))
+                .filteredOn(effect -> effect.contains("same"))
+                .hasSize(5)
+                .doesNotHaveDuplicates();
+        Awaitility.await("all answers").atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            List<String> answers = TopicContents.values(topic("answers"));
+            assertThat(answers).hasSize(20);
+            assertThat(Set.copyOf(answers)).hasSize(5);
+        });
+    }
+
+    @Test
+    void partsOfAMessageThatAreClaimedByCodeAreUndoneWithIt() {
+        send("whole", "never");
+        awaitCaughtUp("whole");
+        assertThat(effectsOf("part")).noneMatch(effect -> effect.contains("never"));
+        for (String name : List.of("fails", "swallows")) {
+            send("whole", name);
+            awaitCaughtUp("whole");
+            assertThat(effectsOf("part"))
+                    .filteredOn(effect -> effect.contains(name))
+                    .containsExactlyInAnyOrder("part " + name + "/1", "part " + name + "/2");
+        }
     }
 
     @Test

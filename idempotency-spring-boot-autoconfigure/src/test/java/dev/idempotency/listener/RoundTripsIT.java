@@ -2,7 +2,10 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
 import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.RoundTrips;
@@ -151,6 +154,30 @@ class RoundTripsIT {
         assertThat(app.bean(Effects.class).all()).noneMatch(effect -> effect.startsWith("known"));
     }
 
+    @Test
+    void aClaimFromCodeCostsOneMoreAndItsResultAnother() {
+        IdempotentOperations operations = app.bean(IdempotentOperations.class);
+        Effects effects = app.bean(Effects.class);
+        // What is asked for the first time is prepared.
+        for (int i = 0; i < 10; i++) {
+            MessageId plain = new MessageId("code", "plain-" + i);
+            MessageId kept = new MessageId("code", "kept-" + i);
+            assertThat(roundTripsOf(() -> operations.execute(plain, () -> effects.happen("code"))))
+                    .isEqualTo(RAW + 1);
+            assertThat(roundTripsOf(() -> operations.execute(kept, String.class, () -> {
+                        effects.happen("code");
+                        return "kept";
+                    })))
+                    .isEqualTo(RAW + 2);
+        }
+    }
+
+    private static int roundTripsOf(Runnable call) {
+        int before = roundTrips.count();
+        call.run();
+        return roundTrips.count() - before;
+    }
+
     private static List<Integer> roundTripsOf(String listener) {
         app.bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer(listener)
@@ -164,6 +191,11 @@ class RoundTripsIT {
 
     @Import({Effects.class, Counter.class})
     static class Listeners {
+
+        @Bean
+        static IdempotentConsumer code() {
+            return IdempotentConsumer.named("code");
+        }
 
         private final Effects effects;
         private final JdbcTemplate jdbc;

@@ -170,6 +170,14 @@ abstract class AbstractOperationsIT {
         this.app.bean(Heard.class).news.clear();
     }
 
+    final TestApplication app() {
+        return this.app;
+    }
+
+    final ExecutorService threads() {
+        return this.threads;
+    }
+
     final IdempotentOperations operations() {
         return this.operations;
     }
@@ -194,7 +202,7 @@ abstract class AbstractOperationsIT {
         return this.jdbc.queryForList("select name from effect order by name", String.class);
     }
 
-    private List<String> heard() {
+    final List<String> heard() {
         return this.app.bean(Heard.class).news;
     }
 

@@ -1,6 +1,6 @@
 package dev.idempotency.operation;
 
-class H2OperationsIT extends AbstractOperationsIT {
+class H2OperationsIT extends AbstractHostileOperationsIT {
 
     @Override
     String jdbcUrl() {

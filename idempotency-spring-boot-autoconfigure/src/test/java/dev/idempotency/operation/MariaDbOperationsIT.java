@@ -4,7 +4,7 @@ import dev.idempotency.testing.TestMariaDb;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-class MariaDbOperationsIT extends AbstractOperationsIT {
+class MariaDbOperationsIT extends AbstractHostileOperationsIT {
 
     @Override
     String jdbcUrl() {

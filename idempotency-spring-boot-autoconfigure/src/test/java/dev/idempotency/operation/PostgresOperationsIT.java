@@ -9,7 +9,7 @@ import dev.idempotency.testing.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataIntegrityViolationException;
 
-class PostgresOperationsIT extends AbstractOperationsIT {
+class PostgresOperationsIT extends AbstractHostileOperationsIT {
 
     private final TestDatabase database = TestPostgres.createDatabase();
 

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,36 +25,41 @@ public final class TestBroker implements AutoCloseable {
     private static final String CONFIGURATION = """
             process.roles=broker,controller
             node.id=1
-            controller.quorum.bootstrap.servers=localhost:%2$d
-            listeners=PLAINTEXT://localhost:%1$d,CONTROLLER://localhost:%2$d
-            advertised.listeners=PLAINTEXT://localhost:%5$d
+            controller.quorum.bootstrap.servers=localhost:%1$d
             controller.listener.names=CONTROLLER
-            listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-            log.dirs=%3$s
+            log.dirs=%2$s
             offsets.topic.replication.factor=1
             offsets.topic.num.partitions=4
             transaction.state.log.replication.factor=1
             transaction.state.log.min.isr=1
             group.initial.rebalance.delay.ms=0
-            auto.create.topics.enable=%4$s
+            auto.create.topics.enable=%3$s
+            """;
+
+    private static final String LISTENERS = """
+            listeners=PLAINTEXT://localhost:%d,CONTROLLER://localhost:%d
+            advertised.listeners=PLAINTEXT://localhost:%d
+            listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
             """;
 
     private final Path directory;
     private final Path configuration;
     private final int port;
+    private final @Nullable BrokerLogin login;
     private @Nullable Process process;
 
-    private TestBroker(Path directory, boolean autoCreateTopics, int advertisedPort) throws IOException {
+    private TestBroker(Path directory, boolean autoCreateTopics, int advertisedPort, @Nullable BrokerLogin login)
+            throws IOException {
         this.directory = directory;
+        this.login = login;
         this.port = TestPostgresServer.freePort();
+        int controllerPort = TestPostgresServer.freePort();
+        String listeners = (login != null)
+                ? login.configuration(this.port, controllerPort)
+                : LISTENERS.formatted(this.port, controllerPort, (advertisedPort != 0) ? advertisedPort : this.port);
         this.configuration = Files.writeString(
                 directory.resolve("server.properties"),
-                CONFIGURATION.formatted(
-                        this.port,
-                        TestPostgresServer.freePort(),
-                        directory.resolve("data"),
-                        autoCreateTopics,
-                        (advertisedPort != 0) ? advertisedPort : this.port));
+                CONFIGURATION.formatted(controllerPort, directory.resolve("data"), autoCreateTopics) + listeners);
     }
 
     /** Starts a broker, which creates topics by itself or not. */
@@ -73,14 +79,29 @@ public final class TestBroker implements AutoCloseable {
 
     private static TestBroker start(boolean autoCreateTopics, int advertisedPort, IntConsumer proxy) {
         try {
-            TestBroker broker = new TestBroker(Files.createTempDirectory("kafka"), autoCreateTopics, advertisedPort);
+            Path directory = Files.createTempDirectory("kafka");
+            TestBroker broker = new TestBroker(directory, autoCreateTopics, advertisedPort, null);
             proxy.accept(broker.port);
-            broker.format();
-            broker.startAgain();
-            return broker;
+            return broker.startAnew();
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    /** Starts a broker that has, beside the one for tests, a door with encryption and login: {@link #loginServers()}. */
+    public static TestBroker startWithLogin() {
+        try {
+            Path directory = Files.createTempDirectory("kafka");
+            return new TestBroker(directory, false, 0, BrokerLogin.create(directory)).startAnew();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private TestBroker startAnew() {
+        format();
+        startAgain();
+        return this;
     }
 
     private void format() {
@@ -100,6 +121,26 @@ public final class TestBroker implements AutoCloseable {
     /** Where to connect to. */
     public String bootstrapServers() {
         return "localhost:" + this.port;
+    }
+
+    /** Where to connect to with {@code SASL_SSL}. */
+    public String loginServers() {
+        return "localhost:" + login().port();
+    }
+
+    /** Whom to trust there, as PEM. */
+    public Path certificate() {
+        return login().certificate();
+    }
+
+    /** With what to log in there. */
+    public static String jaasConfiguration() {
+        return "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"%s\" password=\"%s\";"
+                .formatted(BrokerLogin.USER, BrokerLogin.PASSWORD);
+    }
+
+    private BrokerLogin login() {
+        return Objects.requireNonNull(this.login, "The broker has no login");
     }
 
     /** An admin client for the broker. */

@@ -20,16 +20,19 @@ public final class FleetApplication {
     private FleetApplication() {}
 
     public static void main(String[] args) {
-        ConfigurableApplicationContext context = new SpringApplicationBuilder(Fleet.class)
+        ConfigurableApplicationContext context = application().run(args);
+        long start = ManagementFactory.getRuntimeMXBean().getStartTime();
+        System.out.println(MILLIS + (System.currentTimeMillis() - start));
+        context.close();
+    }
+
+    static SpringApplicationBuilder application() {
+        return new SpringApplicationBuilder(Fleet.class)
                 .web(WebApplicationType.NONE)
                 .properties(
                         "spring.main.banner-mode=off",
                         "spring.main.log-startup-info=false",
-                        "spring.kafka.listener.auto-startup=false")
-                .run(args);
-        long start = ManagementFactory.getRuntimeMXBean().getStartTime();
-        System.out.println(MILLIS + (System.currentTimeMillis() - start));
-        context.close();
+                        "spring.kafka.listener.auto-startup=false");
     }
 
     /** As applications do that write to a database, it connects to it and migrates its own tables with Flyway. */

@@ -31,7 +31,8 @@ class ScenariosIT {
                 new DuplicatesOnly(),
                 new TableSize(),
                 new CleanupWhileConsuming(),
-                new PayloadDigests());
+                new PayloadDigests(),
+                new Operations());
     }
 
     @ParameterizedTest

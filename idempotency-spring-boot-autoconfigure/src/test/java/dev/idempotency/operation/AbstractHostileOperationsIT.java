@@ -1,0 +1,310 @@
+package dev.idempotency.operation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
+import dev.idempotency.ResultException;
+import dev.idempotency.ResultForgottenException;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The same, as its worst user would have it. */
+abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
+
+    record Before(String name, @Nullable String note) {}
+
+    /** The same class, had it been changed: a part has another name. */
+    record After(String title, @Nullable String note) {}
+
+    /** The same class, had it been changed: it has one part more. */
+    record Grown(
+            String name, @Nullable String note, @Nullable List<String> more) {}
+
+    private int results() {
+        return jdbc().queryForObject("select count(*) from idempotency_result", Integer.class);
+    }
+
+    @Test
+    void aResultIsForgottenWithItsId() {
+        operations().execute(id("a"), String.class, () -> "first");
+        assertThat(app().bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
+        assertThat(results()).isZero();
+    }
+
+    @Test
+    void theResultOfAnEarlierClaimIsNotGivenToDuplicatesOfALaterOne() {
+        operations().execute(id("a"), String.class, () -> "first");
+        jdbc().update("delete from idempotency_processed");
+        operations().execute(id("a"), () -> happen("a"));
+        assertThatExceptionOfType(ResultForgottenException.class)
+                .isThrownBy(() -> operations().execute(id("a"), String.class, () -> "twice"));
+        assertThat(effects()).containsExactly("a");
+    }
+
+    @Test
+    void aTransactionThatHasSeenTheResultOfAnEarlierClaimFindsThatOfTheLaterOne() {
+        operations().execute(id("a"), String.class, () -> "first");
+        operations().execute(id("b"), String.class, () -> "first");
+        jdbc().update("delete from idempotency_processed");
+        transaction().executeWithoutResult(status -> {
+            jdbc().queryForList("select * from idempotency_result");
+            elsewhere(() -> {
+                operations().execute(id("a"), String.class, () -> "second");
+                operations().execute(id("b"), () -> {});
+            });
+            assertThat(operations()
+                            .execute(id("a"), String.class, () -> "third")
+                            .result())
+                    .isEqualTo("second");
+            assertThatExceptionOfType(ResultForgottenException.class)
+                    .isThrownBy(() -> operations().execute(id("b"), String.class, () -> "third"));
+            status.setRollbackOnly();
+        });
+    }
+
+    private void elsewhere(Runnable work) {
+        try {
+            threads().submit(work).get();
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void aResultIsKeptForNoLongerThanItsIdThoughItIsTheLastOne() {
+        operations().execute(id("last-result"), String.class, () -> "kept");
+        age("idempotency_processed", "last-result", 40);
+        age("idempotency_result", "last-result", 40);
+        for (int day = 0; day < 40; day++) {
+            operations().execute(id("day-" + day), () -> {});
+            age("idempotency_processed", "day-" + day, day);
+        }
+        assertThat(app().bean(Cleanup.class).run().failure()).isNull();
+        assertThat(results()).isZero();
+    }
+
+    @Test
+    void resultsOfAConsumerElsewhereAreKeptAsLongAsItClaims() {
+        operations().execute(id("theirs"), String.class, () -> "kept");
+        operations().execute(id("their-last"), () -> {});
+        age("idempotency_processed", "theirs", 40);
+        age("idempotency_result", "theirs", 40);
+        jdbc().update("update idempotency_processed set consumer_id = 'elsewhere'");
+        jdbc().update("update idempotency_result set consumer_id = 'elsewhere'");
+        assertThat(app().bean(Cleanup.class).run().failure()).isNull();
+        assertThat(results()).isOne();
+        jdbc().update("delete from idempotency_processed");
+        assertThat(app().bean(Cleanup.class).run().failure()).isNull();
+        assertThat(results()).as("of a consumer that has gone").isZero();
+    }
+
+    @Test
+    void workThatFailedIsNotCommittedByWhoeverCatchesItsException() {
+        JdbcTransactionManager lenient = new JdbcTransactionManager(app().bean(DataSource.class));
+        lenient.setGlobalRollbackOnParticipationFailure(false);
+        StaticListableBeanFactory beans = new StaticListableBeanFactory(Map.of("lenient", lenient));
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class), app().bean(DeclaredConsumers.class), null, beans);
+        assertThatExceptionOfType(UnexpectedRollbackException.class)
+                .isThrownBy(() -> new TransactionTemplate(lenient).executeWithoutResult(status -> {
+                    try {
+                        operations.execute(id("a"), () -> {
+                            throw new IllegalStateException("no");
+                        });
+                    } catch (IllegalStateException ex) {
+                        happen("outer");
+                    }
+                }));
+        assertThat(effects()).isEmpty();
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void workThatHasItsTransactionMarkedToBeRolledBackIsNoSuccess() {
+        assertThatExceptionOfType(UnexpectedRollbackException.class)
+                .isThrownBy(() -> operations().execute(id("a"), String.class, () -> {
+                    transaction().executeWithoutResult(TransactionStatus::setRollbackOnly);
+                    return "done";
+                }));
+        assertThat(results()).isZero();
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void anExecutionWithinOneOfTheSameIdDoesNothing() {
+        operations().execute(id("a"), () -> {
+            assertThat(operations().execute(id("a"), () -> happen("twice")).isDuplicate())
+                    .isTrue();
+            happen("a");
+        });
+        assertThat(effects()).containsExactly("a");
+        assertThatExceptionOfType(ResultForgottenException.class)
+                .isThrownBy(() -> operations().execute(id("b"), String.class, () -> operations()
+                        .execute(id("b"), String.class, () -> "inner")
+                        .result()))
+                .withMessageContaining("still at work");
+        assertThat(operations().execute(id("b"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void anExecutionOfAnotherIdWithinOneSharesItsTransactionAndNotItsContext() {
+        operations().execute(id("outer"), () -> {
+            operations().execute(MessageId.of("imports", "inner"), () -> assertThat(
+                            IdempotencyContext.current().messageId())
+                    .isEqualTo(MessageId.of("imports", "inner")));
+            assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("outer"));
+        });
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> operations().execute(id("failing"), () -> {
+                    operations().execute(MessageId.of("imports", "undone"), () -> {});
+                    throw new IllegalStateException("no");
+                }));
+        assertThat(operations()
+                        .execute(MessageId.of("imports", "undone"), () -> {})
+                        .isDuplicate())
+                .isFalse();
+    }
+
+    @Test
+    void anExecutionInATransactionOfItsOwnWithinOneOfTheSameIdEndsAfterTheClaimsTimeout() {
+        TransactionTemplate own = new TransactionTemplate(transaction().getTransactionManager());
+        own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        assertThatExceptionOfType(ClaimTimeoutException.class).isThrownBy(() -> operations()
+                .execute(
+                        id("a"),
+                        () -> own.executeWithoutResult(
+                                status -> operations().execute(id("a"), () -> happen("twice")))));
+        assertThat(effects()).isEmpty();
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void keysThatLookAlikeAreToldApart() {
+        List<MessageId> ids = Stream.of(
+                        "a",
+                        "A",
+                        "a ",
+                        " a",
+                        "a\t",
+                        "\u00e4",
+                        "a\u0308",
+                        "\u00df",
+                        "ss",
+                        "\uD83D\uDE00",
+                        "\uD83D\uDE01",
+                        "a\uD83D\uDE00",
+                        "a\uD83D\uDE01",
+                        "%",
+                        "_",
+                        "'",
+                        "\\",
+                        "\u200b",
+                        "\uFFFD",
+                        "?")
+                .map(AbstractOperationsIT::id)
+                .toList();
+        for (MessageId id : ids) {
+            assertThat(operations().execute(id, String.class, id::value).isDuplicate())
+                    .as(id.value())
+                    .isFalse();
+        }
+        for (MessageId id : ids) {
+            assertThat(operations().execute(id, String.class, () -> "twice").result())
+                    .isEqualTo(id.value());
+        }
+        transaction().executeWithoutResult(status -> {
+            assertThat(operations().claimAll(ids)).isEmpty();
+            Set<MessageId> fresh = Set.copyOf(
+                    ids.stream().map(id -> new MessageId("imports", id.value())).toList());
+            assertThat(operations().claimAll(fresh)).hasSameElementsAs(fresh);
+        });
+    }
+
+    @Test
+    void anIdThatDatabasesWouldChangeIsRefusedHoweverItIsMade() {
+        for (String value : List.of("a\0b", "a\uD83D", "\uDE00a", "\uDE00\uD83D")) {
+            assertThatExceptionOfType(InvalidMessageKeyException.class)
+                    .isThrownBy(() -> new MessageId("receipts", value));
+        }
+    }
+
+    @Test
+    void resultsOfAnyKindAreGivenAgain() {
+        assertThat(twice("int", int.class, 7)).isEqualTo(7);
+        assertThat(twice("boolean", Boolean.class, true)).isTrue();
+        assertThat(twice("nothing", Void.class, null)).isNull();
+        assertThat(twice("array", byte[].class, new byte[] {0, -1})).containsExactly(0, -1);
+        assertThat(twice("empty", String.class, "")).isEmpty();
+        ParameterizedTypeReference<Optional<Map<String, List<Before>>>> nested = new ParameterizedTypeReference<>() {};
+        Optional<Map<String, List<Before>>> given = Optional.of(Map.of("k", List.of(new Before("n", null))));
+        assertThat(operations().execute(id("nested"), nested, () -> given).result())
+                .isEqualTo(given);
+        assertThat(operations().execute(id("nested"), nested, Optional::empty).result())
+                .isEqualTo(given);
+    }
+
+    private <T extends @Nullable Object> T twice(String key, Class<T> type, T result) {
+        operations().execute(id(key), type, () -> result);
+        return operations()
+                .execute(id(key), type, () -> {
+                    throw new IllegalStateException("done twice");
+                })
+                .result();
+    }
+
+    @Test
+    void aResultOfWhichAPartIsLostAsItsClassHasChangedIsAnErrorAndOneThatHasGrownIsNot() {
+        operations().execute(id("a"), Before.class, () -> new Before("name", null));
+        pretendToBe(After.class);
+        assertThatExceptionOfType(ResultException.class)
+                .isThrownBy(() -> operations().execute(id("a"), After.class, () -> new After("twice", null)))
+                .withMessageContaining("can no longer be read")
+                .withMessageContaining("name");
+        pretendToBe(Grown.class);
+        assertThat(operations()
+                        .execute(id("a"), Grown.class, () -> new Grown("twice", null, null))
+                        .result())
+                .isEqualTo(new Grown("name", null, null));
+    }
+
+    private void pretendToBe(Class<?> type) {
+        jdbc().update("update idempotency_result set result_type = ?", type.getName());
+    }
+
+    @Test
+    void aTypeOfWhichAPartIsOpenIsRefusedBeforeTheWork() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> executeGenerically(id("a"), List.of(new Before("name", null))))
+                .withMessageContaining("java.util.List<T>");
+        assertThat(effects()).isEmpty();
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    private <T> List<T> executeGenerically(MessageId id, List<T> result) {
+        return operations()
+                .execute(id, new ParameterizedTypeReference<List<T>>() {}, () -> {
+                    happen("a");
+                    return result;
+                })
+                .result();
+    }
+}
