@@ -3,7 +3,9 @@ package dev.idempotency.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.idempotency.benchmarks.scenario.Selection;
 import dev.idempotency.benchmarks.scenario.Sizes;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OptionsTests {
@@ -11,7 +13,8 @@ class OptionsTests {
     @Test
     void withoutOptionsEverythingIsMeasuredAtFullSize() {
         Options options = Options.parse();
-        assertThat(options.scenarios()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(options.scenarios()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9);
+        assertThat(options.selection()).isEqualTo(Selection.ALL);
         assertThat(options.sizes()).isEqualTo(Sizes.FULL);
     }
 
@@ -30,13 +33,23 @@ class OptionsTests {
     }
 
     @Test
+    void onlySomeListenersCanBeAskedFor() {
+        assertThat(Options.parse("--only=Offset, raw").selection()).isEqualTo(new Selection(List.of("offset", "raw")));
+    }
+
+    @Test
     void whatIsNotUnderstoodIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Options.parse("--fast"))
                 .withMessageContaining("--fast")
                 .withMessageContaining("--quick");
-        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=9"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=10"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=0"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=some"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--only=ofset"))
+                .withMessageContaining("'ofset'")
+                .withMessageContaining("offset-poll");
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--only="));
     }
 }

@@ -4,8 +4,10 @@ import dev.idempotency.benchmarks.harness.BenchmarkApplication;
 import dev.idempotency.benchmarks.measured.MeasuredBatchListeners;
 import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.Headline;
 import dev.idempotency.benchmarks.report.ResultTable;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -15,22 +17,46 @@ public final class BatchListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        Map<MeasuredListener, MeasuredListener> pairs = MeasuredBatchListeners.pairs();
-        List<MeasuredListener> listeners = pairs.entrySet().stream()
-                .flatMap(pair -> Stream.of(pair.getKey(), pair.getValue()))
-                .toList();
+        Map<MeasuredListener, List<MeasuredListener>> comparisons = comparisons(setting.selection());
+        List<MeasuredListener> listeners =
+                comparisons.values().stream().flatMap(List::stream).toList();
         int messages = setting.sizes().batchMessages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
             ComparedRates compared =
                     ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
-            pairs.forEach((raw, idempotent) -> {
-                rows.add(compared.row(raw.name(), raw.name()));
-                rows.add(compared.row(idempotent.name(), raw.name()));
+            List<Headline> headlines = new ArrayList<>();
+            comparisons.forEach((raw, measured) -> {
+                measured.forEach(listener -> rows.add(compared.row(listener.name(), raw.name())));
+                headlines.addAll(compared.headlines(
+                        MeasuredBatchListeners.headlines().stream()
+                                .filter(measured::contains)
+                                .toList(),
+                        raw,
+                        setting.durability()));
             });
             return new ResultTable(
-                    "Batch listeners", setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates());
+                            "Batch listeners",
+                            setting.describeRounds(messages),
+                            ComparedRates.COLUMNS,
+                            rows,
+                            compared.rates())
+                    .withHeadlines(headlines);
         }
+    }
+
+    /** Raw listeners, each with itself and those that are compared with it. */
+    private static Map<MeasuredListener, List<MeasuredListener>> comparisons(Selection selection) {
+        Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
+        MeasuredBatchListeners.comparisons().forEach((raw, others) -> {
+            List<MeasuredListener> measured =
+                    others.stream().filter(selection::includes).toList();
+            if (!measured.isEmpty() || selection.includes(raw)) {
+                comparisons.put(
+                        raw, Stream.concat(Stream.of(raw), measured.stream()).toList());
+            }
+        });
+        return comparisons;
     }
 }

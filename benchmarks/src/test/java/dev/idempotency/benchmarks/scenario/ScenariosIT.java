@@ -26,13 +26,15 @@ class ScenariosIT {
     }
 
     static Stream<Scenario> scenarios() {
-        return Stream.of(new BatchListeners(), new DuplicatesOnly(), new TableSize(), new CleanupWhileConsuming());
+        return Stream.of(
+                new BatchListeners(), new DuplicatesOnly(), new Growth(), new CleanupWhileConsuming(), new ScaleOut());
     }
 
     @ParameterizedTest
     @MethodSource("scenarios")
     void everyLaneRunsAndHasTheEffectsThatAreExpectedOfIt(Scenario scenario) {
-        ResultTable table = scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
+        ResultTable table =
+                scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY, Selection.ALL));
         assertThat(table.samples())
                 .hasSizeGreaterThan(1)
                 .allSatisfy((variant, rates) ->
