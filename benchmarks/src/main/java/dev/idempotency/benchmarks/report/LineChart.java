@@ -25,7 +25,13 @@ public record LineChart(String name, String title, String horizontal, String ver
     }
 
     /** One of several that are compared. */
-    public record Line(String name, List<Point> points) {}
+    public record Line(String name, List<Point> points) {
+
+        /** Names may be those of tables, where code is marked as such. */
+        public Line {
+            name = name.replace("`", "");
+        }
+    }
 
     /** A measurement: the median, and the bounds between which it lies. */
     public record Point(double x, Spread y) {}

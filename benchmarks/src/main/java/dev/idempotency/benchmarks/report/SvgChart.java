@@ -45,7 +45,7 @@ final class SvgChart {
     }
 
     private String draw() {
-        int height = HEIGHT + LEGEND_LINE * this.chart.lines().size();
+        int height = HEIGHT + 8 + LEGEND_LINE * this.chart.lines().size();
         add("""
                 <svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %1$d %2$d" role="img" \
                 aria-labelledby="title desc" font-family="sans-serif" font-size="13" fill="%s">
@@ -97,7 +97,7 @@ final class SvgChart {
                             + LineChart.number(point.y().median()));
         }
         add("</g>\n");
-        double below = HEIGHT + LEGEND_LINE * number;
+        double below = HEIGHT + 8 + LEGEND_LINE * number;
         add(
                 "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%2$.1f\" stroke=\"%s\" stroke-width=\"2\""
                         + " stroke-dasharray=\"%s\"/>\n",
@@ -141,13 +141,13 @@ final class SvgChart {
         return HEIGHT - BELOW - (HEIGHT - TOP - BELOW) * value / this.topOfScale;
     }
 
-    /** The next of 1, 2, 2.5, 5 and 10, or of ten times as much, and so on. */
+    /** The next number that is round, and so are its fifths. */
     private static double roundUp(double value) {
         if (value <= 0) {
             return 1;
         }
         double unit = Math.pow(10, Math.floor(Math.log10(value)));
-        for (double step : new double[] {1, 2, 2.5, 5}) {
+        for (double step : new double[] {1, 1.5, 2, 2.5, 3, 4, 5, 7.5}) {
             if (value <= step * unit) {
                 return step * unit;
             }
