@@ -27,8 +27,8 @@ public final class AlternatingListeners implements AutoCloseable {
     AlternatingListeners(
             Map<String, ConcurrentMessageListenerContainer<?, ?>> containers, DeliveryGateInterceptor gates) {
         this.containers = containers;
-        containers.forEach((listener, container) ->
-                this.gates.put(listener, gates.open(listener, container.getConcurrency())));
+        containers.forEach(
+                (listener, container) -> this.gates.put(listener, gates.open(listener, container.getConcurrency())));
         containers.values().forEach(container -> {
             container.pause();
             container.start();
