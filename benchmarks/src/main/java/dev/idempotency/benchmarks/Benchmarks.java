@@ -8,12 +8,13 @@ import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
+import dev.idempotency.benchmarks.scenario.Growth;
 import dev.idempotency.benchmarks.scenario.Latency;
 import dev.idempotency.benchmarks.scenario.Operations;
 import dev.idempotency.benchmarks.scenario.PayloadDigests;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
+import dev.idempotency.benchmarks.scenario.ScaleOut;
 import dev.idempotency.benchmarks.scenario.Scenario;
-import dev.idempotency.benchmarks.scenario.TableSize;
 import dev.idempotency.benchmarks.scenario.UniqueRows;
 import dev.idempotency.benchmarks.startup.StartUp;
 import dev.idempotency.benchmarks.startup.WarmStartUp;
@@ -33,7 +34,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -48,7 +49,8 @@ public final class Benchmarks {
             for (Durability durability : Durability.values()) {
                 run(options, durability, report);
             }
-            System.out.println("Written to " + report.markdownFile().toAbsolutePath() + ", and as JSON beside it.");
+            System.out.println("Written to " + report.markdownFile().toAbsolutePath()
+                    + ", and as JSON beside it, with the pictures.");
             status = 0;
         } catch (RuntimeException ex) {
             ex.printStackTrace();
@@ -76,7 +78,7 @@ public final class Benchmarks {
             return;
         }
         try (BenchmarkDatabase database = BenchmarkDatabase.start(durability)) {
-            Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes());
+            Scenario.Setting setting = new Scenario.Setting(durability, database, options.sizes(), options.selection());
             for (int number : numbers) {
                 ResultTable table = SCENARIOS.get(number).measure(setting);
                 report.add(table);
@@ -90,7 +92,7 @@ public final class Benchmarks {
         scenarios.put(1, new RecordListeners());
         scenarios.put(2, new BatchListeners());
         scenarios.put(3, new DuplicatesOnly());
-        scenarios.put(4, new TableSize());
+        scenarios.put(4, new Growth());
         scenarios.put(5, new CleanupWhileConsuming());
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
@@ -99,6 +101,7 @@ public final class Benchmarks {
         scenarios.put(10, new WarmStartUp());
         scenarios.put(11, new UniqueRows());
         scenarios.put(12, new PayloadDigests());
+        scenarios.put(13, new ScaleOut());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

@@ -1,7 +1,10 @@
 package dev.idempotency.benchmarks;
 
+import dev.idempotency.benchmarks.scenario.Selection;
 import dev.idempotency.benchmarks.scenario.Sizes;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -12,15 +15,18 @@ import java.util.stream.Collectors;
  * @param quick whether a short run is enough
  * @param scenarios the numbers of the scenarios to run
  * @param sizes how much of everything
+ * @param selection which listeners
  */
-record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
+record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection) {
 
-    private static final String USAGE = "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N.";
+    private static final String USAGE =
+            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --only=raw,offset,….";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
         SortedSet<Integer> scenarios = new TreeSet<>(quick ? Benchmarks.QUICK : Benchmarks.SCENARIOS.keySet());
         Sizes sizes = quick ? Sizes.QUICK : Sizes.FULL;
+        Selection selection = Selection.ALL;
         for (String argument : arguments) {
             String value = argument.substring(argument.indexOf('=') + 1);
             if (argument.startsWith("--scenarios=")) {
@@ -29,11 +35,19 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
                 sizes = sizes.withRounds(number(value));
             } else if (argument.startsWith("--messages=")) {
                 sizes = sizes.withMessages(number(value));
+            } else if (argument.startsWith("--only=")) {
+                selection = new Selection(words(value));
             } else if (!argument.equals("--quick")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }
         }
-        return new Options(quick, scenarios, sizes);
+        return new Options(quick, scenarios, sizes, selection);
+    }
+
+    private static List<String> words(String list) {
+        return Arrays.stream(list.split(","))
+                .map(word -> word.strip().toLowerCase(Locale.ROOT))
+                .toList();
     }
 
     private static SortedSet<Integer> numbers(String list) {
@@ -60,6 +74,7 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
 
     @Override
     public String toString() {
-        return (this.quick ? "quick, " : "") + "scenarios " + this.scenarios;
+        return (this.quick ? "quick, " : "") + "scenarios " + this.scenarios
+                + (this.selection.words().isEmpty() ? "" : ", only " + this.selection.words());
     }
 }

@@ -3,7 +3,9 @@ package dev.idempotency.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import dev.idempotency.benchmarks.scenario.Selection;
 import dev.idempotency.benchmarks.scenario.Sizes;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OptionsTests {
@@ -12,6 +14,7 @@ class OptionsTests {
     void withoutOptionsEverythingIsMeasuredAtFullSize() {
         Options options = Options.parse();
         assertThat(options.scenarios()).containsExactlyElementsOf(Benchmarks.SCENARIOS.keySet());
+        assertThat(options.selection()).isEqualTo(Selection.ALL);
         assertThat(options.sizes()).isEqualTo(Sizes.FULL);
     }
 
@@ -30,6 +33,11 @@ class OptionsTests {
     }
 
     @Test
+    void onlySomeListenersCanBeAskedFor() {
+        assertThat(Options.parse("--only=Offset, raw").selection()).isEqualTo(new Selection(List.of("offset", "raw")));
+    }
+
+    @Test
     void whatIsNotUnderstoodIsRefused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Options.parse("--fast"))
@@ -38,5 +46,10 @@ class OptionsTests {
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=99"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=0"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=some"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--only=ofset"))
+                .withMessageContaining("'ofset'")
+                .withMessageContaining("offset-poll");
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--only="));
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -26,42 +27,57 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.CommonContainerStoppingErrorHandler;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * One Spring Boot application with all the listeners of a scenario, on one topic, each in a group of its own. A listener
- * runs only while it is its turn.
+ * One Spring Boot application with all the listeners of a scenario, on one topic, each in a group of its own, with a
+ * consumer for each partition. A listener runs only while it is its turn.
  */
 public final class BenchmarkApplication implements AutoCloseable {
 
     private final ConfigurableApplicationContext context;
-    private final TopicPartition partition;
+    private final List<TopicPartition> partitions;
     private final Workload workload;
     private final Admin admin;
 
-    private BenchmarkApplication(ConfigurableApplicationContext context, String topic) {
+    private BenchmarkApplication(ConfigurableApplicationContext context, String topic, int partitions) {
         this.context = context;
-        this.partition = new TopicPartition(topic, 0);
-        this.workload = new Workload(topic, TestKafka.bootstrapServers());
+        this.partitions = IntStream.range(0, partitions)
+                .mapToObj(partition -> new TopicPartition(topic, partition))
+                .toList();
+        this.workload = new Workload(topic, partitions, TestKafka.bootstrapServers());
         this.admin = TestKafka.admin();
     }
 
     /** Starts an application with these classes and, beyond what all have, these {@code key=value} properties. */
     public static BenchmarkApplication start(
             BenchmarkDatabase database, List<? extends Class<?>> classes, String... more) {
-        String topic = TestKafka.createTopic("benchmark", 1);
+        return start(database, 1, classes, more);
+    }
+
+    /** Starts an application like that, with so many partitions and as many consumers of each listener. */
+    public static BenchmarkApplication start(
+            BenchmarkDatabase database, int partitions, List<? extends Class<?>> classes, String... more) {
+        String topic = TestKafka.createTopic("benchmark", partitions);
         Map<String, Object> properties = new HashMap<>();
         properties.put("benchmark.topic", topic);
         properties.put("spring.datasource.url", database.jdbcUrl());
+        // One for each consumer of the listener whose turn it is, and some for those who look on.
+        properties.put("spring.datasource.hikari.maximum-pool-size", partitions + 10);
         properties.put("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers());
         properties.put("spring.kafka.consumer.auto-offset-reset", "earliest");
         properties.put("spring.kafka.consumer.max-poll-records", "500");
         properties.put("spring.kafka.listener.auto-startup", "false");
+        properties.put("spring.kafka.listener.concurrency", partitions);
         // Nothing is removed behind the back of a measurement.
         properties.put("idempotency.cleanup.interval", "-");
         properties.put("spring.main.banner-mode", "off");
         properties.put("spring.main.log-startup-info", "false");
         properties.put("logging.level.dev.idempotency", "warn");
+        // Warns of every consumer that is given its partitions while it is paused, as all are when they start.
+        properties.put("logging.level." + KafkaMessageListenerContainer.class.getName(), "error");
         List<Class<?>> all = new ArrayList<>(classes);
         all.add(AutoConfigured.class);
         SpringApplicationBuilder builder = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
@@ -69,7 +85,7 @@ public final class BenchmarkApplication implements AutoCloseable {
                 .registerShutdownHook(false)
                 .properties(properties)
                 .properties(more);
-        return new BenchmarkApplication(builder.run(), topic);
+        return new BenchmarkApplication(builder.run(), topic, partitions);
     }
 
     public JdbcTemplate jdbc() {
@@ -80,19 +96,29 @@ public final class BenchmarkApplication implements AutoCloseable {
         return this.context.getBean(type);
     }
 
-    /** Puts new messages into the topic, for every listener to find. */
+    /** Puts so many new messages into each partition of the topic, for every listener to find. */
     public void publish(int messages) {
         this.workload.publish(messages);
     }
 
-    /** Starts listeners before the last records of the topic, whether or not they have had them before. */
+    /** Starts listeners before the last records of each partition, whether or not they have had them before. */
     public AlternatingListeners alternate(Collection<String> listeners, int records) {
-        return alternate(listeners, endOffset() - records);
+        jdbc().execute("checkpoint");
+        // As autovacuum does within a minute: before that, the planner may look ids up through the index of the
+        // cleanup.
+        jdbc().execute("analyze");
+        Map<TopicPartition, OffsetAndMetadata> offsets = offsetsBeforeEnd(records);
+        Map<String, ConcurrentMessageListenerContainer<?, ?>> containers = new LinkedHashMap<>();
+        for (String listener : listeners) {
+            moveTo(listener, offsets);
+            containers.put(listener, container(listener));
+        }
+        return new AlternatingListeners(containers, bean(DeliveryGateInterceptor.class));
     }
 
     /** Lets a listener consume new records while they are published at a fixed rate. */
     public Measurement consumeAtRate(String listener, int records, int perSecond) {
-        try (AlternatingListeners turns = alternate(List.of(listener), endOffset())) {
+        try (AlternatingListeners turns = alternate(List.of(listener), 0)) {
             // One more, whose arrival ends the turn.
             CompletableFuture<Void> published =
                     CompletableFuture.runAsync(() -> this.workload.publish(records + 1, perSecond));
@@ -102,37 +128,27 @@ public final class BenchmarkApplication implements AutoCloseable {
         }
     }
 
-    private AlternatingListeners alternate(Collection<String> listeners, long offset) {
-        jdbc().execute("checkpoint");
-        // As autovacuum does within a minute: before that, the planner may look ids up through the index of the
-        // cleanup.
-        jdbc().execute("analyze");
-        Map<String, MessageListenerContainer> containers = new LinkedHashMap<>();
-        for (String listener : listeners) {
-            moveTo(listener, offset);
-            containers.put(listener, container(listener));
-        }
-        return new AlternatingListeners(containers, bean(DeliveryGateInterceptor.class));
-    }
-
-    private void moveTo(String listener, long offset) {
+    private void moveTo(String listener, Map<TopicPartition, OffsetAndMetadata> offsets) {
         String group = Objects.requireNonNull(container(listener).getGroupId());
-        get(this.admin
-                .alterConsumerGroupOffsets(group, Map.of(this.partition, new OffsetAndMetadata(offset)))
-                .all());
+        get(this.admin.alterConsumerGroupOffsets(group, offsets).all());
     }
 
-    private long endOffset() {
-        return get(this.admin
-                        .listOffsets(Map.of(this.partition, OffsetSpec.latest()))
-                        .partitionResult(this.partition))
-                .offset();
+    private Map<TopicPartition, OffsetAndMetadata> offsetsBeforeEnd(int records) {
+        Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
+        this.partitions.forEach(partition -> latest.put(partition, OffsetSpec.latest()));
+        Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+        get(this.admin.listOffsets(latest).all())
+                .forEach((partition, end) -> offsets.put(partition, new OffsetAndMetadata(end.offset() - records)));
+        return offsets;
     }
 
-    private MessageListenerContainer container(String listener) {
+    private ConcurrentMessageListenerContainer<?, ?> container(String listener) {
         MessageListenerContainer container =
                 bean(KafkaListenerEndpointRegistry.class).getListenerContainer(listener);
-        return Objects.requireNonNull(container, () -> "There is no listener " + listener);
+        if (container instanceof ConcurrentMessageListenerContainer<?, ?> concurrent) {
+            return concurrent;
+        }
+        throw new IllegalStateException("There is no listener " + listener);
     }
 
     private static <T> T get(KafkaFuture<T> future) {

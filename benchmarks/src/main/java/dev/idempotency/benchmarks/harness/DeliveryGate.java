@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the deliveries of one listener through when it is its turn, and makes them wait when it is not.
+ * Lets the deliveries of one consumer of a listener through when it is its turn, and makes them wait when it is not.
  *
- * <p>The listener's thread waits with a delivery in its hands until it is given a turn of so many records. Its turn
+ * <p>The consumer's thread waits with a delivery in its hands until it is given a turn of so many records. Its turn
  * lasts from there to the next delivery after as many, so that the polls and offset commits that came with the records
  * are part of it. It does not end within a batch, and so may have some more.
  */
@@ -22,39 +22,43 @@ final class DeliveryGate {
     private volatile boolean closed;
     private int total;
 
-    /** Of the listener's thread alone. */
+    /** Of the consumer's thread alone. */
     private @Nullable Turn current;
 
     DeliveryGate(String listener) {
         this.listener = listener;
     }
 
-    /** Lets the listener run for so many records. */
-    Measurement run(int records, Duration patience) {
+    /** Lets the consumer run for so many records. */
+    void begin(int records) {
+        this.turns.add(new Turn(records));
+    }
+
+    /** Waits until that turn is over. */
+    Measurement await(Duration patience) {
         try {
-            this.turns.put(new Turn(records));
             Turn turn = this.finished.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
             if (turn == null) {
-                throw new IllegalStateException("The listener %s did not finish %d records within %s"
-                        .formatted(this.listener, records, patience));
+                throw new IllegalStateException(
+                        "The listener %s did not finish its turn within %s".formatted(this.listener, patience));
             }
             if (turn.failure != null) {
                 throw new ListenerFailedException(this.listener, turn.failure);
             }
             this.total += turn.done;
-            return new Measurement(turn.end - turn.start, Arrays.copyOf(turn.latencies, turn.done));
+            return new Measurement(turn.start, turn.end, Arrays.copyOf(turn.latencies, turn.done));
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(ex);
         }
     }
 
-    /** How many records the listener has had in all its turns. */
+    /** How many records the consumer has had in all its turns. */
     int total() {
         return this.total;
     }
 
-    /** Lets the listener go home; it is not called again. */
+    /** Lets the consumer go home; its listener is not called again. */
     void close() {
         this.closed = true;
         this.turns.offer(new Turn(0));
@@ -103,7 +107,7 @@ final class DeliveryGate {
         }
     }
 
-    /** One measurement: written by the listener's thread, and read when that has handed it over. */
+    /** One measurement: written by the consumer's thread, and read when that has handed it over. */
     private static final class Turn {
 
         private final int records;

@@ -1,8 +1,12 @@
 package dev.idempotency.benchmarks.harness;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -10,27 +14,33 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 
-/** Stands at every container, the same for all listeners, and leads its deliveries through the gate of its listener. */
+/** Stands at every container, the same for all listeners, and leads its deliveries through the gate of its consumer. */
 final class DeliveryGateInterceptor implements RecordInterceptor<Object, Object>, BatchInterceptor<Object, Object> {
 
-    private final Map<String, DeliveryGate> gates = new ConcurrentHashMap<>();
+    private final Map<String, Queue<DeliveryGate>> free = new ConcurrentHashMap<>();
     private final ThreadLocal<@Nullable DeliveryGate> ofThread = new ThreadLocal<>();
 
-    /** Makes a new gate for a listener, whose group has the same name. */
-    DeliveryGate open(String listener) {
-        DeliveryGate gate = new DeliveryGate(listener);
-        this.gates.put(listener, gate);
-        return gate;
+    /** Makes new gates for a listener, whose group has the same name: one for each of its consumers. */
+    List<DeliveryGate> open(String listener, int consumers) {
+        List<DeliveryGate> gates = Stream.generate(() -> new DeliveryGate(listener))
+                .limit(consumers)
+                .toList();
+        this.free.put(listener, new ConcurrentLinkedQueue<>(gates));
+        return gates;
     }
 
     private DeliveryGate of(Consumer<?, ?> consumer) {
         DeliveryGate gate = this.ofThread.get();
         if (gate == null) {
             String listener = consumer.groupMetadata().groupId();
-            gate = Objects.requireNonNull(this.gates.get(listener), () -> "There is no gate for " + listener);
+            gate = Objects.requireNonNull(free(listener).poll(), () -> "There is no gate left for " + listener);
             this.ofThread.set(gate);
         }
         return gate;
+    }
+
+    private Queue<DeliveryGate> free(String listener) {
+        return Objects.requireNonNull(this.free.get(listener), () -> "There is no gate for " + listener);
     }
 
     @Override

@@ -21,6 +21,11 @@ public enum Durability {
         return this.setting;
     }
 
+    /** The setting by which people know it. */
+    public String brief() {
+        return "`fsync` " + this.setting;
+    }
+
     @Override
     public String toString() {
         return this.description;

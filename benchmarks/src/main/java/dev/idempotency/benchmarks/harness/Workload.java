@@ -21,24 +21,29 @@ final class Workload implements AutoCloseable {
     private static final AtomicLong LAST_VERSION = new AtomicLong();
 
     private final String topic;
+    private final int partitions;
     private final KafkaProducer<String, String> producer;
 
-    Workload(String topic, String bootstrapServers) {
+    Workload(String topic, int partitions, String bootstrapServers) {
         this.topic = topic;
+        this.partitions = partitions;
         this.producer = new KafkaProducer<>(
                 Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers, ProducerConfig.LINGER_MS_CONFIG, 5),
                 new StringSerializer(),
                 new StringSerializer());
     }
 
+    /** Publishes so many messages to each partition. */
     void publish(int messages) {
         for (int i = 0; i < messages; i++) {
-            this.producer.send(message());
+            for (int partition = 0; partition < this.partitions; partition++) {
+                this.producer.send(message(partition));
+            }
         }
         this.producer.flush();
     }
 
-    /** Publishes at a fixed rate, whether or not anybody keeps up. */
+    /** Publishes to the first partition at a fixed rate, whether or not anybody keeps up. */
     void publish(int messages, int perSecond) {
         long start = System.nanoTime();
         for (int i = 0; i < messages; i++) {
@@ -46,14 +51,14 @@ final class Workload implements AutoCloseable {
             for (long wait = due - System.nanoTime(); wait > 0; wait = due - System.nanoTime()) {
                 LockSupport.parkNanos(wait);
             }
-            this.producer.send(message());
+            this.producer.send(message(0));
         }
         this.producer.flush();
     }
 
-    private ProducerRecord<String, String> message() {
+    private ProducerRecord<String, String> message(int partition) {
         String id = UUID.randomUUID().toString();
-        ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, id + " " + FILLING);
+        ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, partition, null, id + " " + FILLING);
         message.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         String version = Long.toString(LAST_VERSION.incrementAndGet());
         message.headers().add("version", version.getBytes(StandardCharsets.UTF_8));

@@ -1,30 +1,65 @@
 package dev.idempotency.benchmarks.measured;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
-/** The batch listeners, each with the raw one that it is compared with: same size, same work. */
+/** The batch listeners, with the raw ones that they are compared with: same size, same work. */
 public final class MeasuredBatchListeners {
 
-    public static final MeasuredListener IDEMPOTENT_500 =
+    private static final MeasuredListener IDEMPOTENT_EACH_50 =
+            idempotent("`@IdempotentListener`, 50, one statement per message", IdempotentBatchListener.EACH_50);
+
+    private static final MeasuredListener IDEMPOTENT_EACH_500 =
             idempotent("`@IdempotentListener`, 500, one statement per message", IdempotentBatchListener.EACH_500);
+
+    private static final MeasuredListener OFFSET_EACH_500 = offset(
+            "`@IdempotentListener(strategy = OFFSET)`, 500, one statement per message", OffsetBatchListener.EACH_500);
+
+    private static final MeasuredListener IDEMPOTENT_TOGETHER_50 =
+            idempotent("`@IdempotentListener`, 50, one JDBC batch", IdempotentBatchListener.TOGETHER_50);
+
+    private static final MeasuredListener IDEMPOTENT_TOGETHER_500 =
+            idempotent("`@IdempotentListener`, 500, one JDBC batch", IdempotentBatchListener.TOGETHER_500);
+
+    private static final MeasuredListener OFFSET_TOGETHER_500 =
+            offset("`@IdempotentListener(strategy = OFFSET)`, 500, one JDBC batch", OffsetBatchListener.TOGETHER_500);
 
     private MeasuredBatchListeners() {}
 
-    /** Raw listeners and who is compared with them. */
-    public static Map<MeasuredListener, MeasuredListener> pairs() {
-        Map<MeasuredListener, MeasuredListener> pairs = new LinkedHashMap<>();
-        pairs.put(
-                raw("raw, 50, one statement per message", RawBatchListener.EACH_50),
-                idempotent("`@IdempotentListener`, 50, one statement per message", IdempotentBatchListener.EACH_50));
-        pairs.put(raw("raw, 500, one statement per message", RawBatchListener.EACH_500), IDEMPOTENT_500);
-        pairs.put(
-                raw("raw, 50, one JDBC batch", RawBatchListener.TOGETHER_50),
-                idempotent("`@IdempotentListener`, 50, one JDBC batch", IdempotentBatchListener.TOGETHER_50));
-        pairs.put(
+    /** Raw listeners and those that are compared with them. */
+    public static Map<MeasuredListener, List<MeasuredListener>> comparisons() {
+        Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
+        comparisons.put(
+                raw("raw, 50, one statement per message", RawBatchListener.EACH_50), List.of(IDEMPOTENT_EACH_50));
+        comparisons.put(
+                raw("raw, 500, one statement per message", RawBatchListener.EACH_500),
+                List.of(
+                        IDEMPOTENT_EACH_500, //
+                        OFFSET_EACH_500));
+        comparisons.put(raw("raw, 50, one JDBC batch", RawBatchListener.TOGETHER_50), List.of(IDEMPOTENT_TOGETHER_50));
+        comparisons.put(
                 raw("raw, 500, one JDBC batch", RawBatchListener.TOGETHER_500),
-                idempotent("`@IdempotentListener`, 500, one JDBC batch", IdempotentBatchListener.TOGETHER_500));
-        return pairs;
+                List.of(
+                        IDEMPOTENT_TOGETHER_500, //
+                        OFFSET_TOGETHER_500));
+        return comparisons;
+    }
+
+    /** Those that are also measured with nothing but duplicates. */
+    public static List<MeasuredListener> withDuplicates() {
+        return List.of(
+                IDEMPOTENT_EACH_500, //
+                OFFSET_EACH_500);
+    }
+
+    /** Those whose rates a report begins with. */
+    public static List<MeasuredListener> headlines() {
+        return List.of(
+                IDEMPOTENT_EACH_500, //
+                OFFSET_EACH_500,
+                IDEMPOTENT_TOGETHER_500,
+                OFFSET_TOGETHER_500);
     }
 
     private static MeasuredListener raw(String name, String listener) {
@@ -32,6 +67,10 @@ public final class MeasuredBatchListeners {
     }
 
     private static MeasuredListener idempotent(String name, String listener) {
-        return MeasuredListener.deduplicating(name, listener, "idempotency_processed", IdempotentBatchListener.class);
+        return MeasuredListener.deduplicating(name, listener, MeasuredListener.CLAIMS, IdempotentBatchListener.class);
+    }
+
+    private static MeasuredListener offset(String name, String listener) {
+        return MeasuredListener.deduplicating(name, listener, MeasuredListener.POSITIONS, OffsetBatchListener.class);
     }
 }

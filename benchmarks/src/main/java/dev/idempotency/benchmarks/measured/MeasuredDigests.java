@@ -1,6 +1,7 @@
 package dev.idempotency.benchmarks.measured;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Listeners that look at no payloads, each with the one that does and is otherwise the same. */
@@ -8,18 +9,26 @@ public final class MeasuredDigests {
 
     private MeasuredDigests() {}
 
-    /** Listeners without digests and who is compared with them. */
-    public static Map<MeasuredListener, MeasuredListener> pairs() {
-        Map<MeasuredListener, MeasuredListener> pairs = new LinkedHashMap<>();
-        pairs.put(without("`conflicts = OFF`", UndigestedListener.ID), MeasuredRecordListeners.IDEMPOTENT);
-        pairs.put(
+    /** Listeners without digests, each with itself and who is compared with it. */
+    public static Map<MeasuredListener, List<MeasuredListener>> comparisons() {
+        Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
+        compare(comparisons, without("`conflicts = OFF`", UndigestedListener.ID), MeasuredRecordListeners.IDEMPOTENT);
+        compare(
+                comparisons,
                 without("`conflicts = OFF`, 500, one JDBC batch", UndigestedListener.TOGETHER_500),
                 MeasuredListener.deduplicating(
                         "`@IdempotentListener`, 500, one JDBC batch",
                         IdempotentBatchListener.TOGETHER_500,
                         "idempotency_processed",
                         IdempotentBatchListener.class));
-        return pairs;
+        return comparisons;
+    }
+
+    private static void compare(
+            Map<MeasuredListener, List<MeasuredListener>> comparisons,
+            MeasuredListener without,
+            MeasuredListener with) {
+        comparisons.put(without, List.of(without, with));
     }
 
     private static MeasuredListener without(String name, String listener) {

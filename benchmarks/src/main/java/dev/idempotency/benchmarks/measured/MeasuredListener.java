@@ -15,6 +15,12 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public record MeasuredListener(String name, String id, boolean deduplicates, String memory, List<Class<?>> classes) {
 
+    /** Where this library remembers messages by their ids. */
+    public static final String CLAIMS = "idempotency_processed";
+
+    /** Where this library remembers positions. */
+    public static final String POSITIONS = "idempotency_position";
+
     /** A listener with nothing against duplicates, that others are compared with. */
     static MeasuredListener raw(String name, String id, Class<?>... classes) {
         return new MeasuredListener(name, id, false, "", List.of(classes));

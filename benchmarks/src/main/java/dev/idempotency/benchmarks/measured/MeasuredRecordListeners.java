@@ -20,13 +20,26 @@ public final class MeasuredRecordListeners {
     public static final MeasuredListener IDEMPOTENT = MeasuredListener.deduplicating(
             "`@IdempotentListener`",
             IdempotentRecordListener.ID,
-            "idempotency_processed",
+            MeasuredListener.CLAIMS,
             IdempotentRecordListener.class);
+
+    public static final MeasuredListener OFFSET = MeasuredListener.deduplicating(
+            "`@IdempotentListener(strategy = OFFSET)`",
+            OffsetListener.ID,
+            MeasuredListener.POSITIONS,
+            OffsetListener.class);
 
     private static final MeasuredListener PER_POLL = MeasuredListener.deduplicating(
             "`@IdempotentListener(transactionPerPoll = true)`",
             PollListener.ID,
-            "idempotency_processed",
+            MeasuredListener.CLAIMS,
+            PollListener.class);
+
+    private static final MeasuredListener PER_POLL_OFFSET = MeasuredListener.deduplicating(
+            "`@IdempotentListener(strategy = OFFSET, transactionPerPoll = true)`",
+            OffsetPollListener.ID,
+            MeasuredListener.POSITIONS,
+            OffsetPollListener.class,
             PollListener.class);
 
     private static final MeasuredListener VERSION = MeasuredListener.deduplicating(
@@ -74,8 +87,10 @@ public final class MeasuredRecordListeners {
                 RAW_AGAIN,
                 ONE_INSERT_MORE,
                 IDEMPOTENT,
+                OFFSET,
                 PER_POLL,
                 VERSION,
+                PER_POLL_OFFSET,
                 HAND_WRITTEN,
                 SPRING_INTEGRATION,
                 CAMEL,
@@ -90,5 +105,22 @@ public final class MeasuredRecordListeners {
     /** Those whose rows are unique anyway, the raw one first. */
     public static List<MeasuredListener> ofUniqueRows() {
         return List.of(RAW_UNIQUE, CONSTRAINT);
+    }
+
+    /** Those that are measured with several consumers, and with growing tables. */
+    public static List<MeasuredListener> scaled() {
+        return List.of(
+                RAW, //
+                IDEMPOTENT,
+                OFFSET);
+    }
+
+    /** Those whose rates a report begins with. */
+    public static List<MeasuredListener> headlines() {
+        return List.of(
+                IDEMPOTENT, //
+                OFFSET,
+                PER_POLL,
+                PER_POLL_OFFSET);
     }
 }

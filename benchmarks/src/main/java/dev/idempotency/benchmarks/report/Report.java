@@ -13,7 +13,7 @@ import java.util.Map;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** All tables of a run, written after each one, so that a run that is ended early leaves what it has. */
+/** All tables and pictures of a run, written after each one, so that a run that is ended early leaves what it has. */
 public final class Report {
 
     private static final DateTimeFormatter FILE_NAME = DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss");
@@ -35,25 +35,45 @@ public final class Report {
         try {
             Files.createDirectories(this.directory);
             Files.writeString(markdownFile(), markdown());
-            Files.writeString(file("json"), JSON.writeValueAsString(json()));
+            Files.writeString(file(".json"), JSON.writeValueAsString(json()));
+            if (table.chart() != null) {
+                Files.writeString(file(table.chart()), SvgChart.draw(table.chart()));
+            }
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
     }
 
     public Path markdownFile() {
-        return file("md");
+        return file(".md");
     }
 
-    private Path file(String extension) {
-        return this.directory.resolve(FILE_NAME.format(this.start) + "." + extension);
+    private Path file(LineChart chart) {
+        return file("-" + chart.name() + ".svg");
+    }
+
+    private Path file(String ending) {
+        return this.directory.resolve(FILE_NAME.format(this.start) + ending);
     }
 
     private String markdown() {
         List<String> parts = new ArrayList<>();
         parts.add("## Benchmarks of %s\n\nOptions: %s. Machine: %s.\n"
                 .formatted(this.start.toLocalDate(), this.options, Machine.describe()));
-        this.tables.forEach(table -> parts.add(table.markdown()));
+        List<Headline> headlines = this.tables.stream()
+                .flatMap(table -> table.headlines().stream())
+                .toList();
+        if (!headlines.isEmpty()) {
+            parts.add(HeadlineTable.of(headlines).markdown());
+        }
+        for (ResultTable table : this.tables) {
+            parts.add(table.markdown());
+            if (table.chart() != null) {
+                parts.add("![%s](%s)\n"
+                        .formatted(
+                                table.chart().description(), file(table.chart()).getFileName()));
+            }
+        }
         return String.join("\n", parts);
     }
 

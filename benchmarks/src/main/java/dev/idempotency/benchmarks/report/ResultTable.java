@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of one scenario.
@@ -13,9 +14,26 @@ import java.util.stream.Collectors;
  * @param columns the heads
  * @param rows the fields, as many as there are columns
  * @param samples what was measured in each round, by row; only the JSON file has these
+ * @param headlines those of the figures that the report begins with
+ * @param chart a picture of them
  */
 public record ResultTable(
-        String title, String setting, List<String> columns, List<List<Cell>> rows, Map<String, List<Double>> samples) {
+        String title,
+        String setting,
+        List<String> columns,
+        List<List<Cell>> rows,
+        Map<String, List<Double>> samples,
+        List<Headline> headlines,
+        @Nullable LineChart chart) {
+
+    public ResultTable(
+            String title,
+            String setting,
+            List<String> columns,
+            List<List<Cell>> rows,
+            Map<String, List<Double>> samples) {
+        this(title, setting, columns, rows, samples, List.of(), null);
+    }
 
     public ResultTable {
         for (List<Cell> row : rows) {
@@ -24,6 +42,14 @@ public record ResultTable(
                         "A row of %d fields under %d columns: %s".formatted(row.size(), columns.size(), row));
             }
         }
+    }
+
+    public ResultTable withHeadlines(List<Headline> headlines) {
+        return new ResultTable(this.title, this.setting, this.columns, this.rows, this.samples, headlines, this.chart);
+    }
+
+    public ResultTable withChart(LineChart chart) {
+        return new ResultTable(this.title, this.setting, this.columns, this.rows, this.samples, this.headlines, chart);
     }
 
     public String markdown() {

@@ -4,8 +4,10 @@ import dev.idempotency.benchmarks.harness.BenchmarkApplication;
 import dev.idempotency.benchmarks.measured.MeasuredBatchListeners;
 import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.Headline;
 import dev.idempotency.benchmarks.report.ResultTable;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -15,26 +17,47 @@ public final class BatchListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        return measurePairs("Batch listeners", MeasuredBatchListeners.pairs(), setting);
+        return measure("Batch listeners", comparisons(setting.selection()), setting);
     }
 
-    /** Pairs of listeners: the second of each is compared with the first. */
-    static ResultTable measurePairs(String title, Map<MeasuredListener, MeasuredListener> pairs, Setting setting) {
-        List<MeasuredListener> listeners = pairs.entrySet().stream()
-                .flatMap(pair -> Stream.of(pair.getKey(), pair.getValue()))
-                .toList();
+    /** Listeners by the one that they are compared with, which comes first among them. */
+    static ResultTable measure(
+            String title, Map<MeasuredListener, List<MeasuredListener>> comparisons, Setting setting) {
+        List<MeasuredListener> listeners =
+                comparisons.values().stream().flatMap(List::stream).toList();
         int messages = setting.sizes().batchMessages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
             ComparedRates compared =
                     ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             List<List<Cell>> rows = new ArrayList<>();
-            pairs.forEach((basis, other) -> {
-                rows.add(compared.row(basis.name(), basis.name()));
-                rows.add(compared.row(other.name(), basis.name()));
+            List<Headline> headlines = new ArrayList<>();
+            comparisons.forEach((raw, measured) -> {
+                measured.forEach(listener -> rows.add(compared.row(listener.name(), raw.name())));
+                headlines.addAll(compared.headlines(
+                        MeasuredBatchListeners.headlines().stream()
+                                .filter(measured::contains)
+                                .toList(),
+                        raw,
+                        setting.durability()));
             });
             return new ResultTable(
-                    title, setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates());
+                            title, setting.describeRounds(messages), ComparedRates.COLUMNS, rows, compared.rates())
+                    .withHeadlines(headlines);
         }
+    }
+
+    /** Raw listeners, each with itself and those that are compared with it. */
+    private static Map<MeasuredListener, List<MeasuredListener>> comparisons(Selection selection) {
+        Map<MeasuredListener, List<MeasuredListener>> comparisons = new LinkedHashMap<>();
+        MeasuredBatchListeners.comparisons().forEach((raw, others) -> {
+            List<MeasuredListener> measured =
+                    others.stream().filter(selection::includes).toList();
+            if (!measured.isEmpty() || selection.includes(raw)) {
+                comparisons.put(
+                        raw, Stream.concat(Stream.of(raw), measured.stream()).toList());
+            }
+        });
+        return comparisons;
     }
 }

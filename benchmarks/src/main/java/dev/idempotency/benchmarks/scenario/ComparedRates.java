@@ -1,6 +1,9 @@
 package dev.idempotency.benchmarks.scenario;
 
+import dev.idempotency.benchmarks.harness.Durability;
+import dev.idempotency.benchmarks.measured.MeasuredListener;
 import dev.idempotency.benchmarks.report.Cell;
+import dev.idempotency.benchmarks.report.Headline;
 import dev.idempotency.benchmarks.report.Spread;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,11 +42,24 @@ record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failur
                 Cell.median(rate, 0));
     }
 
-    /** Ratios within each round; {@code null} if the baseline is out. */
-    private @Nullable Spread ratio(String variant, String baseline) {
+    /** The rates of those of the listeners that were measured, for the beginning of a report. */
+    List<Headline> headlines(List<MeasuredListener> listeners, MeasuredListener baseline, Durability durability) {
+        return listeners.stream()
+                .map(MeasuredListener::name)
+                .filter(this.rates::containsKey)
+                .map(name -> {
+                    List<Cell> row = row(name, baseline.name());
+                    return new Headline(name, durability.brief(), row.get(3), row.get(1));
+                })
+                .toList();
+    }
+
+    /** Ratios within each round; {@code null} if one of both is out. */
+    @Nullable
+    Spread ratio(String variant, String baseline) {
         List<Double> own = rates(variant);
         List<Double> others = rates(baseline);
-        if (others.isEmpty()) {
+        if (own.isEmpty() || others.isEmpty()) {
             return null;
         }
         List<Double> ratios = new ArrayList<>();
@@ -53,7 +69,8 @@ record ComparedRates(Map<String, List<Double>> rates, Map<String, String> failur
         return Spread.ofMedian(ratios);
     }
 
-    private List<Double> rates(String variant) {
+    /** What was measured of a variant; nothing, if it is out. */
+    List<Double> rates(String variant) {
         return this.rates.getOrDefault(variant, List.of());
     }
 }

@@ -16,8 +16,9 @@ public final class DuplicatesOnly implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        List<MeasuredListener> listeners = new ArrayList<>(MeasuredRecordListeners.all());
-        listeners.add(MeasuredBatchListeners.IDEMPOTENT_500);
+        List<MeasuredListener> all = new ArrayList<>(MeasuredRecordListeners.all());
+        all.addAll(MeasuredBatchListeners.withDuplicates());
+        List<MeasuredListener> listeners = setting.selection().of(all, MeasuredRecordListeners.RAW);
         Sizes sizes = setting.sizes().shorter();
         int messages = sizes.messages();
         try (BenchmarkApplication application =
@@ -25,7 +26,7 @@ public final class DuplicatesOnly implements Scenario {
             ComparedRates compared = ListenerComparison.ofDuplicates(application, listeners, sizes, messages);
             return new ResultTable(
                     "Duplicates only, after a rewind",
-                    new Setting(setting.durability(), setting.database(), sizes).describeRounds(messages),
+                    setting.with(sizes).describeRounds(messages),
                     ComparedRates.COLUMNS,
                     compared.rowsComparedWith(MeasuredRecordListeners.RAW.name()),
                     compared.rates());

@@ -1,68 +1,88 @@
 package dev.idempotency.benchmarks.scenario;
 
+import dev.idempotency.benchmarks.measured.MeasuredListener;
 import java.util.List;
 import java.util.function.Supplier;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Tables of processed messages with many rows in them, each of which can stand in for the application's for a while.
+ * Tables of what has been processed with many rows in them, each of which can stand in for the application's for a while.
  * They are all there at once, so that they can take turns.
  */
 final class FilledTables {
 
-    private static final String TABLE = "idempotency_processed";
-
     /** In the order of the primary key, which is by far the fastest. */
-    private static final String FILL = """
+    private static final String FILL_CLAIMS = """
             insert into %s (consumer_id, message_id, processed_at, record_topic, record_partition, record_offset)
             select ?, id, current_timestamp - interval '13 days', 'benchmark', 0, row_number() over ()
             from (select gen_random_uuid()::text as id from generate_series(1, ?)) as ids
             order by id
             """;
 
+    /** Of other topics, with a thousand partitions each. */
+    private static final String FILL_POSITIONS = """
+            insert into %s (consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset)
+            select ?, 'benchmark-' || lpad((number / 1000)::text, 6, '0'), number %% 1000, 'of-another-topic', 1, 0
+            from generate_series(1, ?) as numbers (number)
+            """;
+
+    /** What a table made like another one does not inherit. */
+    private static final String STORAGE =
+            "select coalesce('with (' || array_to_string(reloptions, ', ') || ')', '') from pg_class where oid = ?::regclass";
+
     private final JdbcTemplate jdbc;
+    private final String table;
 
-    FilledTables(JdbcTemplate jdbc) {
+    /** Tables in the place of the one where a listener remembers. */
+    FilledTables(JdbcTemplate jdbc, MeasuredListener listener) {
         this.jdbc = jdbc;
+        this.table = listener.memory();
     }
 
-    /** Makes a table with that many rows, of messages of that consumer, that are nearly two weeks old. */
+    /** Makes a table with that many rows of that consumer; messages are nearly two weeks old. */
     void fill(int rows, String consumer) {
-        this.jdbc.execute("create table %s (like %s including all)".formatted(parked(rows), TABLE));
-        fill(this.jdbc, parked(rows), rows, consumer);
+        String storage = this.jdbc.queryForObject(STORAGE, String.class, this.table);
+        this.jdbc.execute("create table %s (like %s including all) %s".formatted(parked(rows), this.table, storage));
+        String fill = this.table.equals(MeasuredListener.POSITIONS) ? FILL_POSITIONS : FILL_CLAIMS;
+        fill(this.jdbc, fill.formatted(parked(rows)), parked(rows), rows, consumer);
     }
 
-    /** Fills the application's own table. */
+    /** Fills the application's own table of messages. */
     static void fillApplications(JdbcTemplate jdbc, int rows, String consumer) {
-        fill(jdbc, TABLE, rows, consumer);
+        String table = MeasuredListener.CLAIMS;
+        fill(jdbc, FILL_CLAIMS.formatted(table), table, rows, consumer);
     }
 
-    private static void fill(JdbcTemplate jdbc, String table, int rows, String consumer) {
-        jdbc.update(FILL.formatted(table), consumer, rows);
+    private static void fill(JdbcTemplate jdbc, String fill, String table, int rows, String consumer) {
+        jdbc.update(fill, consumer, rows);
         jdbc.execute("vacuum analyze " + table);
     }
 
     /** Measures with the table of that many rows in the place of the application's. */
     double with(int rows, Supplier<Double> measurement) {
-        rename(TABLE, "idempotency_processed_aside");
-        rename(parked(rows), TABLE);
+        rename(this.table, aside());
+        rename(parked(rows), this.table);
         try {
             return measurement.get();
         } finally {
-            rename(TABLE, parked(rows));
-            rename("idempotency_processed_aside", TABLE);
+            rename(this.table, parked(rows));
+            rename(aside(), this.table);
         }
     }
 
     void drop(List<Integer> rows) {
-        rows.forEach(each -> this.jdbc.execute("drop table " + parked(each)));
+        rows.forEach(each -> this.jdbc.execute("drop table if exists " + parked(each)));
     }
 
     private void rename(String from, String to) {
         this.jdbc.execute("alter table %s rename to %s".formatted(from, to));
     }
 
-    private static String parked(int rows) {
-        return TABLE + "_" + rows;
+    private String parked(int rows) {
+        return this.table + "_" + rows;
+    }
+
+    private String aside() {
+        return this.table + "_aside";
     }
 }

@@ -2,6 +2,8 @@ package dev.idempotency.benchmarks.scenario;
 
 import dev.idempotency.benchmarks.harness.AlternatingListeners;
 import dev.idempotency.benchmarks.harness.BenchmarkApplication;
+import dev.idempotency.benchmarks.harness.DatabaseWaits;
+import dev.idempotency.benchmarks.harness.ListenerFailedException;
 import dev.idempotency.benchmarks.measured.MeasuredListener;
 import java.util.HashMap;
 import java.util.List;
@@ -50,6 +52,26 @@ final class ListenerComparison implements AutoCloseable {
         try (ListenerComparison again = new ListenerComparison(application, listeners, supply, true)) {
             return again.compare(sizes, messages);
         }
+    }
+
+    /** What the database's sessions wait for, with so many messages that no listener has seen; who fails is left out. */
+    static Map<MeasuredListener, String> waitsOfNewMessages(
+            BenchmarkApplication application, List<MeasuredListener> listeners, int messages) {
+        int supply = messages + Sizes.LEFT_OVER;
+        application.publish(supply);
+        Map<MeasuredListener, String> described = new HashMap<>();
+        try (ListenerComparison comparison = new ListenerComparison(application, listeners, supply, false)) {
+            for (MeasuredListener listener : listeners) {
+                DatabaseWaits waits = new DatabaseWaits(comparison.jdbc);
+                try {
+                    waits.during(() -> comparison.turns.measure(listener.id(), messages));
+                    described.put(listener, waits.describe());
+                } catch (ListenerFailedException ex) {
+                    // Its rates say why already.
+                }
+            }
+        }
+        return described;
     }
 
     private ComparedRates compare(Sizes sizes, int messages) {

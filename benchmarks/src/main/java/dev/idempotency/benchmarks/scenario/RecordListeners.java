@@ -11,18 +11,20 @@ public final class RecordListeners implements Scenario {
 
     @Override
     public ResultTable measure(Setting setting) {
-        List<MeasuredListener> listeners = MeasuredRecordListeners.all();
+        MeasuredListener raw = MeasuredRecordListeners.RAW;
+        List<MeasuredListener> listeners = setting.selection().of(MeasuredRecordListeners.all(), raw);
         int messages = setting.sizes().messages();
         try (BenchmarkApplication application =
                 BenchmarkApplication.start(setting.database(), MeasuredListener.classesOf(listeners))) {
             ComparedRates compared =
                     ListenerComparison.ofNewMessages(application, listeners, setting.sizes(), messages);
             return new ResultTable(
-                    "Record listeners",
-                    setting.describeRounds(messages),
-                    ComparedRates.COLUMNS,
-                    compared.rowsComparedWith(MeasuredRecordListeners.RAW.name()),
-                    compared.rates());
+                            "Record listeners",
+                            setting.describeRounds(messages),
+                            ComparedRates.COLUMNS,
+                            compared.rowsComparedWith(raw.name()),
+                            compared.rates())
+                    .withHeadlines(compared.headlines(MeasuredRecordListeners.headlines(), raw, setting.durability()));
         }
     }
 }

@@ -15,8 +15,13 @@ public interface Scenario {
      * @param durability that of the database
      * @param database the database
      * @param sizes how much of everything
+     * @param selection which listeners
      */
-    record Setting(Durability durability, BenchmarkDatabase database, Sizes sizes) {
+    record Setting(Durability durability, BenchmarkDatabase database, Sizes sizes, Selection selection) {
+
+        Setting with(Sizes other) {
+            return new Setting(this.durability, this.database, other, this.selection);
+        }
 
         String describe(String more) {
             return "PostgreSQL with %s; %s.".formatted(this.durability, more);

@@ -10,6 +10,7 @@ import java.util.List;
  * @param messages messages of a turn: as many as a poll brings
  * @param batchMessages messages of a turn of batch listeners, which are faster
  * @param tableRows rows in the table before the run
+ * @param consumers consumers of a listener, on as many partitions
  * @param cleanupRows rows that are removed
  * @param perSecond the fixed rate for latencies
  * @param rateSeconds how long a round at that rate takes
@@ -22,19 +23,31 @@ public record Sizes(
         int messages,
         int batchMessages,
         List<Integer> tableRows,
+        List<Integer> consumers,
         int cleanupRows,
         int perSecond,
         int rateSeconds,
         int startUps,
         int probeMillis) {
 
-    public static final Sizes FULL =
-            new Sizes(10, 60, 500, 2_500, List.of(0, 1_000_000, 10_000_000), 1_000_000, 200, 10, 9, 1_000);
+    public static final Sizes FULL = new Sizes(
+            10,
+            60,
+            500,
+            2_500,
+            List.of(0, 1_000_000, 2_000_000, 5_000_000, 10_000_000),
+            List.of(1, 2, 4, 8),
+            1_000_000,
+            200,
+            10,
+            9,
+            1_000);
 
-    public static final Sizes QUICK = new Sizes(2, 6, 500, 2_500, List.of(0, 100_000), 50_000, 200, 2, 3, 200);
+    public static final Sizes QUICK =
+            new Sizes(2, 6, 500, 2_500, List.of(0, 50_000, 100_000), List.of(1, 2, 4), 50_000, 200, 2, 3, 200);
 
     /** Enough to see that everything works, and nothing more. */
-    public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), 100, 100, 1, 1, 10);
+    public static final Sizes TINY = new Sizes(0, 1, 20, 100, List.of(0, 100), List.of(1, 3), 100, 100, 1, 1, 10);
 
     /** Messages that stay in the topic when all turns are over: a turn ends when there is one more to be delivered. */
     static final int LEFT_OVER = 1_000;
@@ -46,7 +59,7 @@ public record Sizes(
         return (this.warmUps + this.rounds) * (messages + HALF_A_BATCH) + LEFT_OVER;
     }
 
-    /** Fewer turns, where each message is consumed twice. */
+    /** Fewer turns, where each has more to it. */
     Sizes shorter() {
         return withWarmUps(this.warmUps / 3).withRounds((this.rounds + 3) / 4);
     }
@@ -71,6 +84,7 @@ public record Sizes(
                 messages,
                 batchMessages,
                 this.tableRows,
+                this.consumers,
                 this.cleanupRows,
                 this.perSecond,
                 this.rateSeconds,

@@ -31,8 +31,8 @@ class RecordListenersIT {
 
     @Test
     void everyListenerAppliesEveryMessageOnce() {
-        ResultTable table =
-                new RecordListeners().measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
+        ResultTable table = new RecordListeners()
+                .measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY, Selection.ALL));
         assertThat(table.samples())
                 .hasSameSizeAs(MeasuredRecordListeners.all())
                 .allSatisfy((listener, rates) -> assertThat(rates).as(listener).hasSize(Sizes.TINY.rounds()));

@@ -29,16 +29,18 @@ class ScenariosIT {
         return Stream.of(
                 new BatchListeners(),
                 new DuplicatesOnly(),
-                new TableSize(),
+                new Growth(),
                 new CleanupWhileConsuming(),
                 new PayloadDigests(),
-                new Operations());
+                new Operations(),
+                new ScaleOut());
     }
 
     @ParameterizedTest
     @MethodSource("scenarios")
     void everyLaneRunsAndHasTheEffectsThatAreExpectedOfIt(Scenario scenario) {
-        ResultTable table = scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY));
+        ResultTable table =
+                scenario.measure(new Scenario.Setting(Durability.RELAXED, database, Sizes.TINY, Selection.ALL));
         assertThat(table.samples())
                 .hasSizeGreaterThan(1)
                 .allSatisfy((variant, rates) ->
