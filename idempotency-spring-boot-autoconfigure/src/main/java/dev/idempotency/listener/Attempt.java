@@ -27,6 +27,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final OutcomeReporter reporter;
     private @Nullable Admission admission;
     private @Nullable BooleanSupplier held;
+    private IdempotencyContext.@Nullable Scope context;
     private boolean committed;
 
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
@@ -45,6 +46,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             this.committed |= !isToBeUndone();
             return result;
         } finally {
+            if (this.context != null) {
+                this.context.close();
+            }
             if (this.committed && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
             }
@@ -62,12 +66,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.held = watchTransaction(answer.claimed());
-        IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());
-        try {
-            return callListenerAndKeep(answer.admitted());
-        } finally {
-            context.close();
-        }
+        // Until the end of the transaction: what it calls before and after its commit acts for the same messages.
+        this.context = IdempotencyContext.open(answer.ids());
+        return callListenerAndKeep(answer.admitted());
     }
 
     private Admission claim() {
