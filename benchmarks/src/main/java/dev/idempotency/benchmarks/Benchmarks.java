@@ -5,9 +5,11 @@ import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.interceptor.InterceptorAlone;
 import dev.idempotency.benchmarks.report.Report;
 import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.scenario.Autovacuum;
 import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
+import dev.idempotency.benchmarks.scenario.IdOrder;
 import dev.idempotency.benchmarks.scenario.Latency;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
 import dev.idempotency.benchmarks.scenario.Scenario;
@@ -29,7 +31,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 9, 10);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -91,6 +93,8 @@ public final class Benchmarks {
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
         scenarios.put(8, new StartUp());
+        scenarios.put(9, new IdOrder());
+        scenarios.put(10, new Autovacuum());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

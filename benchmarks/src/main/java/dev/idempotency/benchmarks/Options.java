@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  */
 record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
 
-    private static final String USAGE = "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N.";
+    private static final String USAGE = "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N.";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
@@ -29,6 +29,8 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes) {
                 sizes = sizes.withRounds(number(value));
             } else if (argument.startsWith("--messages=")) {
                 sizes = sizes.withMessages(number(value));
+            } else if (argument.startsWith("--rows=")) {
+                sizes = sizes.withRows(number(value));
             } else if (!argument.equals("--quick")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }

@@ -11,16 +11,17 @@ class OptionsTests {
     @Test
     void withoutOptionsEverythingIsMeasuredAtFullSize() {
         Options options = Options.parse();
-        assertThat(options.scenarios()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(options.scenarios()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
         assertThat(options.sizes()).isEqualTo(Sizes.FULL);
     }
 
     @Test
     void aShortRunOfSomeScenariosCanBeAskedFor() {
-        Options options = Options.parse("--quick", "--scenarios=3,1", "--rounds=2", "--messages=10");
+        Options options = Options.parse("--quick", "--scenarios=3,1", "--rounds=2", "--messages=10", "--rows=7");
         assertThat(options.quick()).isTrue();
         assertThat(options.scenarios()).containsExactly(1, 3);
-        assertThat(options.sizes()).isEqualTo(Sizes.QUICK.withRounds(2).withMessages(10));
+        assertThat(options.sizes())
+                .isEqualTo(Sizes.QUICK.withRounds(2).withMessages(10).withRows(7));
     }
 
     @Test
@@ -35,7 +36,7 @@ class OptionsTests {
                 .isThrownBy(() -> Options.parse("--fast"))
                 .withMessageContaining("--fast")
                 .withMessageContaining("--quick");
-        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=9"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--scenarios=11"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=0"));
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--rounds=some"));
     }

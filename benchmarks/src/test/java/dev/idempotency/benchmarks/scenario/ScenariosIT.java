@@ -26,7 +26,13 @@ class ScenariosIT {
     }
 
     static Stream<Scenario> scenarios() {
-        return Stream.of(new BatchListeners(), new DuplicatesOnly(), new TableSize(), new CleanupWhileConsuming());
+        return Stream.of(
+                new BatchListeners(),
+                new DuplicatesOnly(),
+                new TableSize(),
+                new CleanupWhileConsuming(),
+                new IdOrder(),
+                new Autovacuum());
     }
 
     @ParameterizedTest
