@@ -2,6 +2,8 @@ plugins { alias(libs.plugins.spring.boot) }
 
 dependencies {
     "implementation"(project(":idempotency-spring-boot-starter"))
+    "implementation"(libs.spring.modulith.starter.jdbc)
+    "implementation"(libs.spring.modulith.events.kafka)
     "runtimeOnly"(libs.postgresql)
     "implementation"(libs.embedded.postgres)
     "runtimeOnly"(libs.embedded.postgres.linux.arm64)

@@ -32,6 +32,13 @@ create table if not exists receipt (
     amount  numeric(12, 2) not null
 );
 
+-- Of receipts, as the second hop hears of them.
+create table if not exists notification (
+    number  bigint         generated always as identity primary key,
+    account varchar(50)    not null,
+    amount  numeric(12, 2) not null
+);
+
 -- What clients have paid by HTTP.
 create table if not exists booking (
     number  bigint         generated always as identity primary key,

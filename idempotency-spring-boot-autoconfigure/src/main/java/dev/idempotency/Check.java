@@ -20,6 +20,10 @@ public enum Check {
     TRANSACTION_MANAGER(Level.FAIL, "Without a transaction there is nothing to claim in.", true),
     TRANSACTION_DATA_SOURCE(
             Level.FAIL, "The claim would not be part of the listener's transaction, so that every message is refused."),
+    ROUTING_DATA_SOURCE(
+            Level.FAIL,
+            "The tables are made, cleaned up and watched in one of these places alone: in the others claims would fail, or"
+                    + " stay for ever."),
     CONTAINER_TRANSACTION(
             Level.FAIL,
             "Acknowledgments would take effect, and outcomes be counted, before the container's commit: if that fails,"

@@ -1,12 +1,10 @@
 package dev.idempotency;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +28,21 @@ public final class IdempotencyContext {
 
     private static final Scope END = () -> CURRENT.set(null);
 
+    private static final String RECORD = "record";
+    private static final String REPLY = "reply";
+
+    private final String sending;
     private final List<@Nullable MessageId> messageIds;
 
-    private IdempotencyContext(List<? extends @Nullable MessageId> messageIds) {
+    /** Counts for all that are open within it, so that two of them for one message never give the same id. */
+    private final IdempotencyContext outermost;
+
+    private @Nullable Map<UUID, Integer> recordsSent;
+
+    private IdempotencyContext(
+            String sending, List<? extends @Nullable MessageId> messageIds, @Nullable IdempotencyContext outer) {
+        this.sending = sending;
+        this.outermost = (outer != null) ? outer.outermost : this;
         this.messageIds = (messageIds.size() == 1)
                 ? Collections.singletonList(messageIds.get(0))
                 : Collections.unmodifiableList(new ArrayList<>(messageIds));
@@ -54,8 +64,20 @@ public final class IdempotencyContext {
 
     /** Begins a context on this thread. Called around the listener; an application has no need to. */
     public static Scope open(List<? extends @Nullable MessageId> messageIds) {
+        return open(RECORD, messageIds);
+    }
+
+    /**
+     * Begins a context in which the reply to a message is sent: what it gives out is not what it gave to the listener, and
+     * is the same when the reply is sent again. Called behind the listener; an application has no need to.
+     */
+    public static Scope openForReply(MessageId messageId) {
+        return open(REPLY, List.of(messageId));
+    }
+
+    private static Scope open(String sending, List<? extends @Nullable MessageId> messageIds) {
         IdempotencyContext outer = CURRENT.get();
-        CURRENT.set(new IdempotencyContext(messageIds));
+        CURRENT.set(new IdempotencyContext(sending, messageIds, outer));
         return (outer != null) ? () -> CURRENT.set(outer) : END;
     }
 
@@ -115,20 +137,37 @@ public final class IdempotencyContext {
     }
 
     private static String deriveKey(MessageId id, String purpose) {
-        MessageDigest digest;
-        try {
-            digest = MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException ex) {
-            throw new IllegalStateException(ex);
+        return DerivedKey.of(id, List.of(purpose)).toString();
+    }
+
+    /**
+     * An id for the next record that the listener sends to a topic with a key: a function of the consumer, the message's
+     * id, topic and key, and of how many ids were asked for before with the same topic and key since the listener was
+     * called. So an attempt that sends the records of each key in the same order as the one before gives them the same
+     * ids. Never is one id given to two records of an attempt.
+     *
+     * @param key the record's key as text, or {@code null} if it has none
+     * @return a UUID, or {@code null} if no listener runs on this thread, if it was called with several messages, any of
+     *     which may be the reason for the record, or with one that has no id
+     */
+    public static @Nullable String nextRecordId(String topic, @Nullable String key) {
+        IdempotencyContext current = CURRENT.get();
+        MessageId id = (current != null && current.messageIds.size() == 1) ? current.messageIds.get(0) : null;
+        if (current == null || id == null) {
+            return null;
         }
-        for (String part : List.of(id.consumer(), id.value(), purpose)) {
-            byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-            digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(0, bytes.length));
-            digest.update(bytes);
+        List<String> purpose =
+                List.of(current.sending, topic, (key != null) ? "key" : "no key", (key != null) ? key : "");
+        int count = current.outermost.countRecord(DerivedKey.of(id, purpose));
+        List<String> counted = new ArrayList<>(purpose);
+        counted.add(String.valueOf(count));
+        return DerivedKey.timeOrdered(id, counted).toString();
+    }
+
+    private int countRecord(UUID purpose) {
+        if (this.recordsSent == null) {
+            this.recordsSent = new HashMap<>();
         }
-        ByteBuffer hash = ByteBuffer.wrap(digest.digest());
-        long version8 = (hash.getLong() & ~0xF000L) | 0x8000L;
-        long variant = (hash.getLong() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
-        return new UUID(version8, variant).toString();
+        return this.recordsSent.merge(purpose, 1, Integer::sum);
     }
 }

@@ -44,7 +44,7 @@ public record MessageId(String consumer, String value) {
      * @throws InvalidMessageKeyException if databases refuse it
      */
     public static MessageId of(String consumer, @Nullable String key) {
-        if (key == null || key.isBlank() || key.equals("null")) {
+        if (key == null || isNoKey(key)) {
             throw new MissingMessageKeyException(
                     "There is no key for consumer '%s', or a blank one: whoever asks for the work has to give it one."
                             .formatted(consumer),
@@ -58,19 +58,31 @@ public record MessageId(String consumer, String value) {
     }
 
     private static void requireStorable(String key) {
+        String refusal = whyRefused(key);
+        if (refusal != null) {
+            throw new InvalidMessageKeyException("The key " + refusal, null);
+        }
+    }
+
+    static boolean isNoKey(String key) {
+        return key.isBlank() || key.equals("null");
+    }
+
+    /** What is wrong with a key that databases refuse, or {@code null} if they do not. */
+    static @Nullable String whyRefused(String key) {
         for (int i = 0; i < key.length(); i++) {
             char character = key.charAt(i);
             if (character == '\0') {
-                throw new InvalidMessageKeyException("The key contains a NUL character, which databases refuse", null);
+                return "contains a NUL character, which databases refuse";
             }
             if (Character.isSurrogate(character)) {
                 i++;
                 if (i == key.length() || !Character.isSurrogatePair(character, key.charAt(i))) {
-                    throw new InvalidMessageKeyException(
-                            "The key is not valid Unicode (half of a surrogate pair)", null);
+                    return "is not valid Unicode (half of a surrogate pair)";
                 }
             }
         }
+        return null;
     }
 
     private static String sha256(String key) {

@@ -44,6 +44,7 @@ class ArchitectureTests {
             entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
             entry("result", Set.of("database", "store")),
             entry("operation", Set.of("database", "observe", "result", "store")),
+            entry("producer", Set.of("kafka", "key")),
             entry("metrics", Set.of("inbox", "observe", "retention", "store")),
             entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "store")),
             entry("actuate", Set.of("database", "failure", "inbox", "key", "metrics", "observe", "retention", "store")),
@@ -62,6 +63,7 @@ class ArchitectureTests {
                             "metrics",
                             "observe",
                             "operation",
+                            "producer",
                             "result",
                             "retention",
                             "store")));

@@ -5,10 +5,12 @@ import dev.idempotency.benchmarks.harness.Durability;
 import dev.idempotency.benchmarks.interceptor.InterceptorAlone;
 import dev.idempotency.benchmarks.report.Report;
 import dev.idempotency.benchmarks.report.ResultTable;
+import dev.idempotency.benchmarks.scenario.Autovacuum;
 import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
 import dev.idempotency.benchmarks.scenario.Growth;
+import dev.idempotency.benchmarks.scenario.IdOrder;
 import dev.idempotency.benchmarks.scenario.Latency;
 import dev.idempotency.benchmarks.scenario.Operations;
 import dev.idempotency.benchmarks.scenario.PayloadDigests;
@@ -34,7 +36,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 10, 11, 13, 14, 15);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -102,6 +104,8 @@ public final class Benchmarks {
         scenarios.put(11, new UniqueRows());
         scenarios.put(12, new PayloadDigests());
         scenarios.put(13, new ScaleOut());
+        scenarios.put(14, new IdOrder());
+        scenarios.put(15, new Autovacuum());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

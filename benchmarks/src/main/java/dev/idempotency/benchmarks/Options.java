@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selection selection) {
 
     private static final String USAGE =
-            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --only=raw,offset,….";
+            "Options: --quick, --scenarios=1,2,…, --rounds=N, --messages=N, --rows=N, --only=raw,offset,….";
 
     static Options parse(String... arguments) {
         boolean quick = Arrays.asList(arguments).contains("--quick");
@@ -37,6 +37,8 @@ record Options(boolean quick, SortedSet<Integer> scenarios, Sizes sizes, Selecti
                 sizes = sizes.withMessages(number(value));
             } else if (argument.startsWith("--only=")) {
                 selection = new Selection(words(value));
+            } else if (argument.startsWith("--rows=")) {
+                sizes = sizes.withRows(number(value));
             } else if (!argument.equals("--quick")) {
                 throw new IllegalArgumentException("Unknown option '" + argument + "'. " + USAGE);
             }

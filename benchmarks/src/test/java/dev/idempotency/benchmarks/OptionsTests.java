@@ -20,10 +20,11 @@ class OptionsTests {
 
     @Test
     void aShortRunOfSomeScenariosCanBeAskedFor() {
-        Options options = Options.parse("--quick", "--scenarios=3,1", "--rounds=2", "--messages=10");
+        Options options = Options.parse("--quick", "--scenarios=3,1", "--rounds=2", "--messages=10", "--rows=7");
         assertThat(options.quick()).isTrue();
         assertThat(options.scenarios()).containsExactly(1, 3);
-        assertThat(options.sizes()).isEqualTo(Sizes.QUICK.withRounds(2).withMessages(10));
+        assertThat(options.sizes())
+                .isEqualTo(Sizes.QUICK.withRounds(2).withMessages(10).withRows(7));
     }
 
     @Test

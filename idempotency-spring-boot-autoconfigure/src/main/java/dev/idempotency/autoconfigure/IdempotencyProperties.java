@@ -1,8 +1,10 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.MessageIds;
 import dev.idempotency.OnConflict;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +51,12 @@ public record IdempotencyProperties(
      * @param onMissing what happens to a message without a key
      */
     public record Key(
-            @DefaultValue({"idempotency-key", "message-id", "ce_id", "id"})
+            @DefaultValue({
+                HeaderKeyResolver.IDEMPOTENCY_KEY,
+                MessageIds.HEADER,
+                HeaderKeyResolver.CLOUD_EVENT_ID,
+                HeaderKeyResolver.ID
+            })
             List<String> headers,
 
             @DefaultValue("fail") OnMissingKey onMissing) {

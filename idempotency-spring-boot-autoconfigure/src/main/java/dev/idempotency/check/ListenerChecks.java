@@ -48,6 +48,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ResultCheck(),
                         new TransactionAttributeCheck(beanFactory),
                         new TransactionManagerCheck(beanFactory),
+                        new RoutingDataSourceCheck(beanFactory),
                         new ContainerTransactionCheck(),
                         new ConsumerNameCheck(beanFactory, this::listeners),
                         new KeyCheck(),

@@ -9,12 +9,14 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.FailedRecordProcessor;
@@ -57,6 +59,7 @@ public final class SpringKafkaInternals {
             List.of("backOff", "recoverer"));
 
     private static final Map<String, List<String>> OPTIONAL_FIELDS = Map.of(
+            KafkaTemplate.class.getName(), List.of("producerInterceptor"),
             MessagingMessageListenerAdapter.class.getName(), List.of("handlerMethod"),
             HandlerAdapter.class.getName(), List.of("invokerHandlerMethod", "delegatingHandler"),
             DelegatingInvocableHandler.class.getName(), List.of("handlers"));
@@ -203,6 +206,12 @@ public final class SpringKafkaInternals {
 
     private static @Nullable Object trackerOf(FailedRecordProcessor errorHandler) {
         return required(FailedRecordProcessor.class, "failureTracker", errorHandler);
+    }
+
+    /** Tells the interceptor of a template, beside which ids are stamped. With {@code stamp-ids} refused without it. */
+    @SuppressWarnings("unchecked") // As it was given to the template.
+    public static <K, V> @Nullable ProducerInterceptor<K, V> producerInterceptorOf(KafkaTemplate<K, V> template) {
+        return (ProducerInterceptor<K, V>) required(KafkaTemplate.class, "producerInterceptor", template);
     }
 
     /** Tells an error handler which partitions a batch that succeeded was of. Nobody calls this before Spring Kafka 4.2. */

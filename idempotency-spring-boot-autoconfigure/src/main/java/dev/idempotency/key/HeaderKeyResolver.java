@@ -1,8 +1,10 @@
 package dev.idempotency.key;
 
+import dev.idempotency.MessageIds;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
@@ -15,7 +17,13 @@ import org.springframework.util.StringUtils;
  */
 public final class HeaderKeyResolver implements MessageKeyResolver {
 
-    private static final String CLOUD_EVENT_ID = "ce_id";
+    public static final String IDEMPOTENCY_KEY = "idempotency-key";
+    public static final String CLOUD_EVENT_ID = "ce_id";
+    public static final String ID = "id";
+
+    /** Those that are looked at unless others are named. */
+    public static final List<String> DEFAULT_HEADERS = List.of(IDEMPOTENCY_KEY, MessageIds.HEADER, CLOUD_EVENT_ID, ID);
+
     private static final String CLOUD_EVENT_SOURCE = "ce_source";
 
     private final List<String> headers;
@@ -26,22 +34,27 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
 
     @Override
     public @Nullable String resolveKey(ConsumerRecord<?, ?> record) {
+        return findIn(record.headers());
+    }
+
+    /** The key among these headers, or {@code null} if there is none. */
+    public @Nullable String findIn(Headers headers) {
         for (String header : this.headers) {
-            String key = text(record, header);
+            String key = text(headers, header);
             if (key != null) {
-                return header.equals(CLOUD_EVENT_ID) ? withSource(record, key) : key;
+                return header.equals(CLOUD_EVENT_ID) ? withSource(headers, key) : key;
             }
         }
         return null;
     }
 
-    private static String withSource(ConsumerRecord<?, ?> record, String id) {
-        String source = text(record, CLOUD_EVENT_SOURCE);
+    private static String withSource(Headers headers, String id) {
+        String source = text(headers, CLOUD_EVENT_SOURCE);
         return (source != null) ? source + " " + id : id;
     }
 
-    private static @Nullable String text(ConsumerRecord<?, ?> record, String name) {
-        Header header = record.headers().lastHeader(name);
+    private static @Nullable String text(Headers headers, String name) {
+        Header header = headers.lastHeader(name);
         if (header == null || header.value() == null) {
             return null;
         }

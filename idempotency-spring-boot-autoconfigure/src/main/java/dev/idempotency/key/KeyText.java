@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /** The text of keys, whatever they were given as. */
-final class KeyText {
+public final class KeyText {
 
     private KeyText() {}
 
@@ -33,6 +33,11 @@ final class KeyText {
                 "it gave a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
                         .formatted(value.getClass().getName()),
                 null);
+    }
+
+    /** The text of a record's key, or {@code null} if there is none that is the same for equal keys. */
+    public static @Nullable String ofRecordKey(@Nullable Object key) {
+        return (key != null && isStable(key)) ? of(key) : null;
     }
 
     /** The value, or what is in it if it is an {@code Optional}; {@code null} if there is none. */

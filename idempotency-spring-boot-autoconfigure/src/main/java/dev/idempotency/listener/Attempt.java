@@ -33,6 +33,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final OutcomeReporter reporter;
     private @Nullable Admission admission;
     private @Nullable BooleanSupplier held;
+    private IdempotencyContext.@Nullable Scope context;
     private boolean committed;
     private boolean committing;
     private boolean refusable = true;
@@ -56,6 +57,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         } catch (Throwable ex) {
             return dropIfRefused(ex);
         } finally {
+            endContext();
             if (this.committed && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
             }
@@ -108,14 +110,26 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.held = this.definition.strategy().watchTransaction(answer);
-        IdempotencyContext.Scope context = IdempotencyContext.open(answer.ids());
+        // Until the end of the transaction, unless it is shared: what it calls before and after its commit acts for the
+        // same
+        // messages.
+        this.context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
         } catch (Throwable ex) {
             askWhetherRefusable();
             throw ex;
         } finally {
-            context.close();
+            if (this.delivery.isShared()) {
+                endContext();
+            }
+        }
+    }
+
+    private void endContext() {
+        if (this.context != null) {
+            this.context.close();
+            this.context = null;
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
@@ -46,6 +48,8 @@ final class Delivery {
     private boolean handled;
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
+    private @Nullable MessageId replyTo;
+    private IdempotencyContext.@Nullable Scope replying;
 
     private Delivery(
             ProtectedMethods methods,
@@ -109,6 +113,7 @@ final class Delivery {
             throw asException(ex, this.records);
         } finally {
             CURRENT.set(null);
+            endReply();
         }
         if (!this.shared && !isNacked()) {
             DeliveryContext.settle(this.records);
@@ -139,6 +144,9 @@ final class Delivery {
      */
     boolean begin() {
         boolean idle = !this.beingHandled;
+        if (idle) {
+            endReply();
+        }
         if (idle && this.acknowledgment != null) {
             this.acknowledgment.reset();
         }
@@ -157,6 +165,22 @@ final class Delivery {
         this.targetCall = null;
         this.failure = failure;
         this.handled = failure == null;
+        if (this.handled && this.replyTo != null) {
+            this.replying = IdempotencyContext.openForReply(this.replyTo);
+        }
+    }
+
+    /** The reply to this message may be sent more than once, and is sent when the listener has returned. */
+    void repliesTo(MessageId id) {
+        this.replyTo = id;
+    }
+
+    private void endReply() {
+        this.replyTo = null;
+        if (this.replying != null) {
+            this.replying.close();
+            this.replying = null;
+        }
     }
 
     /** Why it has not been handled, even if an aspect around the claim has caught that; {@code null} without a failure. */

@@ -30,14 +30,19 @@ record ReplyKeepingCall(MethodCall call, ReplyKeeper replies) implements Listene
     public @Nullable Object call(List<Candidate> admitted) throws Throwable {
         Object reply = this.call.call(admitted);
         MessageId id = admitted.get(0).id();
-        return (id == null || delivery().isNacked()) ? reply : this.replies.keep(id, reply);
+        if (id == null || delivery().isNacked()) {
+            return reply;
+        }
+        delivery().repliesTo(id);
+        return this.replies.keep(id, reply);
     }
 
     @Override
     public @Nullable Object replyAgain(List<Candidate> duplicates) {
         MessageId id = duplicates.get(0).id();
         Object reply = (id != null) ? this.replies.find(id) : null;
-        if (reply != null) {
+        if (id != null && reply != null) {
+            delivery().repliesTo(id);
             delivery().answer();
         }
         return reply;

@@ -6,6 +6,7 @@ import dev.idempotency.Check;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -25,6 +27,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -38,6 +42,7 @@ class DocumentationTests {
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
+    private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
     private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
             Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
@@ -103,20 +108,54 @@ class DocumentationTests {
         assertThat(sourceFiles()).containsAll(named);
     }
 
+    /**
+     * Word for word, but for comments, line breaks and bodies that are left out. The page of the test kit is not looked at; and
+     * of Spring AMQP, which is not here, the annotation is left out.
+     */
     @Test
-    void everyJavaExampleOfTheRecipesIsPartOfATest() throws IOException {
-        String tests = unindented(Files.readString(Path.of("src/test/java/dev/idempotency/recipes/RecipesIT.java")));
-        List<String> examples = JAVA.matcher(Documentation.read("docs/recipes.md"))
-                .results()
-                .map(match -> unindented(match.group(1)))
-                .filter(example -> example.lines().count() > 1)
+    void everyJavaExampleIsPartOfSomethingThatIsCompiled() {
+        String sources = Stream.of("src/test/java", "src/main/java", "../sample-app/src/main/java")
+                .flatMap(folder -> javaFiles(Path.of(folder)))
+                .map(file -> words(Documentation.read(file)))
+                .collect(Collectors.joining("\n"));
+        List<String> examples = Documentation.pages().stream()
+                .filter(page -> !Documentation.nameOf(page).equals("docs/testing.md"))
+                .flatMap(page -> JAVA.matcher(Documentation.read(page)).results())
+                .map(match -> words(match.group(1).replaceFirst("@RabbitListener.*", "")))
                 .toList();
-        assertThat(examples).hasSizeGreaterThan(3).allSatisfy(example -> assertThat(tests)
-                .contains(example));
+        assertThat(examples).hasSizeGreaterThan(20).allSatisfy(example -> assertThat(sources.contains(example))
+                .as(example)
+                .isTrue());
     }
 
-    private static String unindented(String code) {
-        return code.lines().map(String::strip).collect(Collectors.joining("\n"));
+    @Test
+    void everyPropertyInAYamlExampleExists() throws IOException {
+        Set<String> known = properties().keySet();
+        List<String> named = Documentation.pages().stream()
+                .flatMap(page -> YAML.matcher(Documentation.read(page)).results())
+                .flatMap(match -> propertiesIn(match.group(1)).stringPropertyNames().stream())
+                .filter(name -> name.startsWith("idempotency.") || name.startsWith("management.endpoint.idempotency"))
+                .toList();
+        assertThat(named).isNotEmpty().allSatisfy(name -> assertThat(known).contains(name));
+    }
+
+    private static Properties propertiesIn(String yaml) {
+        YamlPropertiesFactoryBean properties = new YamlPropertiesFactoryBean();
+        properties.setResources(new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+        return properties.getObject();
+    }
+
+    private static Stream<Path> javaFiles(Path folder) {
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(file -> file.toString().endsWith(".java")).toList().stream();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** Code without comments at the end of lines and without white space, which the formatter puts where it likes. */
+    private static String words(String code) {
+        return code.replaceAll("(?m)(^|\\s)// .*$", "").replace("…", "").replaceAll("\\s+", "");
     }
 
     private static List<String> sourceFiles() throws IOException {

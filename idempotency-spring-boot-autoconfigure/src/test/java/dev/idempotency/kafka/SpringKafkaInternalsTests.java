@@ -15,6 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DefaultErrorHandler;
@@ -26,6 +28,7 @@ import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapte
 import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
+import org.springframework.kafka.support.CompositeProducerInterceptor;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
@@ -64,6 +67,15 @@ class SpringKafkaInternalsTests {
         SpringKafkaInternals.setDeserializers(this.factory, true, supplier);
         assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isSameAs(supplier);
         assertThat(this.factory.getKeyDeserializer()).isSameAs(keys);
+    }
+
+    @Test
+    void theInterceptorOfATemplate() {
+        var template = new KafkaTemplate<>(new DefaultKafkaProducerFactory<String, String>(Map.of()));
+        assertThat(SpringKafkaInternals.producerInterceptorOf(template)).isNull();
+        var interceptor = new CompositeProducerInterceptor<String, String>();
+        template.setProducerInterceptor(interceptor);
+        assertThat(SpringKafkaInternals.producerInterceptorOf(template)).isSameAs(interceptor);
     }
 
     @Test

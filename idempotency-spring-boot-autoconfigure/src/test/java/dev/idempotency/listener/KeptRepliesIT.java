@@ -7,13 +7,17 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
+import dev.idempotency.MessageIds;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -128,7 +132,8 @@ class KeptRepliesIT extends SharedApplicationTest {
                 Listeners.class,
                 "idempotency.errors.initial-interval=20ms",
                 "idempotency.errors.max-interval=50ms",
-                "idempotency.errors.max-attempts=3");
+                "idempotency.errors.max-attempts=3",
+                "idempotency.producer.stamp-ids=true");
         assertThat(output.getAll()).doesNotContain("[reply]").doesNotContain("the reply is never sent");
         ContainerProperties properties = new ContainerProperties(topic("replies"));
         properties.setGroupId(topic("replies"));
@@ -176,6 +181,13 @@ class KeptRepliesIT extends SharedApplicationTest {
                         TopicContents.values(topic("copies")))
                 .filteredOn(copy -> !copy.startsWith("z"))
                 .containsExactly("x 1", "x 2", "y 1", "y 2", "x 1", "x 2"));
+        Map<String, Set<String>> ids = new TreeMap<>();
+        TopicContents.of(topic("copies")).forEach(copy -> ids.computeIfAbsent(copy.value(), value -> new HashSet<>())
+                .add(new String(copy.headers().lastHeader(MessageIds.HEADER).value(), StandardCharsets.UTF_8)));
+        assertThat(ids.values())
+                .as("the ids that they are stamped with: one a reply, however often it is sent")
+                .allMatch(its -> its.size() == 1)
+                .doesNotHaveDuplicates();
     }
 
     @Test

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -29,12 +28,6 @@ import org.springframework.web.client.RestClient;
  * code, and the proxies of its listeners were made at build time.
  */
 class AheadOfTimeIT {
-
-    /** Without the test kit, which refuses to be in an application that no test has started. */
-    private static final String RUNTIME_CLASS_PATH = Stream.of(
-                    System.getProperty("java.class.path").split(File.pathSeparator))
-            .filter(entry -> !entry.contains("idempotency-spring-boot-test"))
-            .collect(Collectors.joining(File.pathSeparator));
 
     private static final Pattern ADDRESS = Pattern.compile("The ledger is open: (http://localhost:\\d+)");
 
@@ -51,9 +44,9 @@ class AheadOfTimeIT {
         Path resources = folder.resolve("resources");
         Path classes = folder.resolve("classes");
         Path output = folder.resolve("processing.log");
-        Process processing = start(
+        Process processing = SampleJvm.start(
                 output,
-                RUNTIME_CLASS_PATH,
+                SampleJvm.RUNTIME_CLASS_PATH,
                 List.of(),
                 SpringApplicationAotProcessor.class.getName(),
                 SampleApplication.class.getName(),
@@ -62,14 +55,15 @@ class AheadOfTimeIT {
                 classes.toString(),
                 "dev.idempotency",
                 "sample-app");
-        assertThat(processing.waitFor()).as(() -> read(output)).isZero();
+        assertThat(processing.waitFor()).as(() -> SampleJvm.read(output)).isZero();
         compile(sources, classes);
-        classPath = String.join(File.pathSeparator, classes.toString(), resources.toString(), RUNTIME_CLASS_PATH);
+        classPath =
+                String.join(File.pathSeparator, classes.toString(), resources.toString(), SampleJvm.RUNTIME_CLASS_PATH);
     }
 
     private static void compile(Path sources, Path classes) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString(), "-cp"));
-        arguments.add(classes + File.pathSeparator + RUNTIME_CLASS_PATH);
+        arguments.add(classes + File.pathSeparator + SampleJvm.RUNTIME_CLASS_PATH);
         try (Stream<Path> files = Files.walk(sources)) {
             files.map(Path::toString).filter(file -> file.endsWith(".java")).forEach(arguments::add);
         }
@@ -77,36 +71,13 @@ class AheadOfTimeIT {
                 .isZero();
     }
 
-    private static Process start(
-            Path output, String classPath, List<String> options, String mainClass, String... arguments)
-            throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-XX:TieredStopAtLevel=1");
-        command.addAll(options);
-        command.add(mainClass);
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder =
-                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
-        builder.environment().put("CLASSPATH", classPath);
-        return builder.start();
-    }
-
     private void startSample(Path output, String... arguments) throws IOException {
-        this.running = start(
+        this.running = SampleJvm.start(
                 output,
                 classPath,
                 List.of("-Dspring.aot.enabled=true", "-Dserver.port=0"),
                 SampleApplication.class.getName(),
                 arguments);
-    }
-
-    private static String read(Path output) {
-        try {
-            return Files.readString(output);
-        } catch (IOException ex) {
-            return ex.toString();
-        }
     }
 
     @AfterEach
@@ -123,9 +94,9 @@ class AheadOfTimeIT {
         startSample(output);
         await().atMost(Duration.ofSeconds(120))
                 .failFast("The sample ended", () -> !this.running.isAlive())
-                .until(() -> ADDRESS.matcher(read(output)).find());
-        assertThat(read(output)).contains("Starting AOT-processed SampleApplication");
-        Matcher address = ADDRESS.matcher(read(output));
+                .until(() -> ADDRESS.matcher(SampleJvm.read(output)).find());
+        assertThat(SampleJvm.read(output)).contains("Starting AOT-processed SampleApplication");
+        Matcher address = ADDRESS.matcher(SampleJvm.read(output));
         assertThat(address.find()).isTrue();
         RestClient http = RestClient.create(address.group(1));
 
@@ -135,11 +106,11 @@ class AheadOfTimeIT {
             String consumers =
                     http.get().uri("/actuator/idempotency").retrieve().body(String.class);
             assertThat(JsonPath.<List<String>>read(consumers, "$.consumers[*].consumer"))
-                    .containsExactly("bookings", "ledger", "points", "receipts", "turnover");
+                    .containsExactly("bookings", "ledger", "notifications", "points", "receipts", "turnover");
             assertThat(JsonPath.<List<Integer>>read(consumers, "$.consumers[*].messages.processed"))
-                    .containsExactly(0, 1, 1, 1, 1);
+                    .containsExactly(0, 1, 1, 1, 1, 1);
             assertThat(JsonPath.<List<Integer>>read(consumers, "$.consumers[*].messages.duplicate"))
-                    .containsExactly(0, 4, 4, 4, 4);
+                    .containsExactly(0, 4, 0, 4, 4, 4);
         });
         String inbox = http.get()
                 .uri("/actuator/idempotencyinbox?consumer=receipts")
@@ -154,6 +125,7 @@ class AheadOfTimeIT {
         startSample(output, "--spring.kafka.consumer.enable-auto-commit=true");
         assertThat(this.running.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(this.running.exitValue()).isEqualTo(1);
-        assertThat(read(output)).contains("@IdempotentListener cannot keep its promise", "enable.auto.commit");
+        assertThat(SampleJvm.read(output))
+                .contains("@IdempotentListener cannot keep its promise", "enable.auto.commit");
     }
 }

@@ -13,6 +13,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * @param without the balance of the other one
  * @param turnover what the batch listener has added up
  * @param receipts what the listener with an inbox has written receipts for
+ * @param notifications what the second hop has heard of receipts
  * @param points what the retry-topic listener has given
  * @param pointsDue what it should have given
  * @param processedByLedger the messages that are recorded as processed
@@ -25,6 +26,7 @@ record Books(
         BigDecimal without,
         BigDecimal turnover,
         BigDecimal receipts,
+        BigDecimal notifications,
         long points,
         long pointsDue,
         long processedByLedger,
@@ -37,6 +39,7 @@ record Books(
                    (select sum(balance) from unprotected_account) as without,
                    (select amount from turnover) as turnover,
                    (select coalesce(sum(amount), 0.00) from receipt) as receipts,
+                   (select coalesce(sum(amount), 0.00) from notification) as notifications,
                    (select sum(points) from points) as points,
                    (select coalesce(sum(floor(amount / 10)), 0) from payment) as points_due,
                    (select count(*) from idempotency_processed where consumer_id = 'ledger') as processed_by_ledger,
@@ -52,6 +55,7 @@ record Books(
         return this.withAnnotation.equals(this.paidIn)
                 && this.turnover.equals(this.paidIn)
                 && this.receipts.equals(this.paidIn)
+                && this.notifications.equals(this.paidIn)
                 && this.points == this.pointsDue
                 && this.keptInInbox == this.payments
                 && this.processedByLedger == this.payments;
@@ -64,6 +68,7 @@ record Books(
                 && page.amount("ledger", "result").equals(money(this.withAnnotation))
                 && page.amount("turnover", "result").equals(money(this.turnover))
                 && page.amount("receipts", "result").equals(money(this.receipts))
+                && page.amount("notifications", "result").equals(money(this.notifications))
                 && page.amount("points", "result").equals(String.format(Locale.ENGLISH, "%,d", this.points))
                 && page.count("ledger", "processed") == this.processedByLedger;
     }

@@ -1,11 +1,13 @@
 package dev.idempotency.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.sample.payment.Payment;
 import dev.idempotency.test.IdempotencyTester;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.UUID;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,9 @@ class ListenersAreIdempotentIT {
         assertThat(this.tester.consumer("points").deliver(payment).republished())
                 .processed(id)
                 .dropped(1);
-        assertThat(Books.read(this.jdbc)).matches(Books::areRight);
+        await("the notification of the receipt")
+                .atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(Books.read(this.jdbc)).matches(Books::areRight));
     }
 
     /** One that is written down as paid, so that the books can be right. */

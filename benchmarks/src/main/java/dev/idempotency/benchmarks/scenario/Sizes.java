@@ -77,6 +77,21 @@ public record Sizes(
         return with(this.warmUps, this.rounds, messages, messages);
     }
 
+    /** That many rows in the table before the run, in scenarios 4, 5, 9 and 10. */
+    public Sizes withRows(int rows) {
+        return new Sizes(
+                this.warmUps,
+                this.rounds,
+                this.messages,
+                this.batchMessages,
+                List.of(0, rows),
+                rows,
+                this.perSecond,
+                this.rateSeconds,
+                this.startUps,
+                this.probeMillis);
+    }
+
     private Sizes with(int warmUps, int rounds, int messages, int batchMessages) {
         return new Sizes(
                 warmUps,

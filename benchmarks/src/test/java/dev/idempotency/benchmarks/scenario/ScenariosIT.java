@@ -33,7 +33,9 @@ class ScenariosIT {
                 new CleanupWhileConsuming(),
                 new PayloadDigests(),
                 new Operations(),
-                new ScaleOut());
+                new ScaleOut(),
+                new IdOrder(),
+                new Autovacuum());
     }
 
     @ParameterizedTest

@@ -33,6 +33,9 @@ class Ledger {
             select 'receipts', coalesce(sum(amount), 0), (select amount from paid)
               from receipt
             union all
+            select 'notifications', coalesce(sum(amount), 0), (select amount from paid)
+              from notification
+            union all
             select 'points', sum(points.points), (select points from paid)
               from points
             """;

@@ -1,7 +1,9 @@
 package dev.idempotency.sample.payment;
 
 import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.MessageIds;
 import java.time.Duration;
+import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.springframework.context.annotation.Bean;
@@ -10,14 +12,28 @@ import org.springframework.kafka.config.TopicBuilder;
 import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.support.converter.RecordMessageConverter;
 import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+import org.springframework.modulith.events.EventExternalizationConfiguration;
 
-/** The topic, JSON for what stands in it, and the consumer of what comes by HTTP. */
+/** The topics, JSON for what stands in them, and the consumer of what comes by HTTP. */
 @Configuration(proxyBeanMethods = false)
 class PaymentConfiguration {
 
     @Bean
     NewTopic topicOfPayments() {
         return TopicBuilder.name(Payment.TOPIC).partitions(3).build();
+    }
+
+    @Bean
+    NewTopic topicOfReceipts() {
+        return TopicBuilder.name(ReceiptWritten.TOPIC).partitions(3).build();
+    }
+
+    /** Sends the id that an event carries as the header that {@code @IdempotentListener} looks for. */
+    @Bean
+    static EventExternalizationConfiguration externalization() {
+        return EventExternalizationConfiguration.defaults("dev.idempotency.sample")
+                .headers(ReceiptWritten.class, receipt -> Map.of(MessageIds.HEADER, receipt.id()))
+                .build();
     }
 
     /** For what the page and its buttons ask of Kafka; the listeners do without. */

@@ -1,21 +1,28 @@
 package dev.idempotency.sample.payment;
 
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Writes a receipt for every payment, and keeps the message itself in the inbox: as it was received, with the number of
- * attempts and the last error. See {@code /actuator/idempotencyinbox}, or query {@code idempotency_inbox_readable}.
+ * Writes a receipt for every payment and tells others of it, in one transaction: what it publishes is kept in the database and
+ * sent after the commit.
+ *
+ * <p>The message itself is kept in the inbox: as it was received, with the number of attempts and the last error. See
+ * {@code /actuator/idempotencyinbox}, or query {@code idempotency_inbox_readable}.
  */
 @Component
 class ReceiptListener {
 
     private final JdbcClient jdbc;
+    private final ApplicationEventPublisher events;
 
-    ReceiptListener(JdbcClient jdbc) {
+    ReceiptListener(JdbcClient jdbc, ApplicationEventPublisher events) {
         this.jdbc = jdbc;
+        this.events = events;
     }
 
     @KafkaListener(topics = Payment.TOPIC, groupId = "receipts")
@@ -25,5 +32,7 @@ class ReceiptListener {
                 .sql("insert into receipt (account, amount) values (:account, :amount)")
                 .paramSource(payment)
                 .update();
+        String id = IdempotencyContext.current().deriveKey("receipt");
+        this.events.publishEvent(new ReceiptWritten(id, payment.account(), payment.amount()));
     }
 }

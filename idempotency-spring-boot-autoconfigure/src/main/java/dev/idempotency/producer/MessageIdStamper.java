@@ -1,0 +1,67 @@
+package dev.idempotency.producer;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageIds;
+import dev.idempotency.key.HeaderKeyResolver;
+import dev.idempotency.key.KeyText;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.springframework.kafka.support.KafkaHeaders;
+
+/**
+ * Gives an id to records that have none, and never a second one.
+ *
+ * <p>A record has one if a consumer finds it in a header: in those that are configured here or, since consumers elsewhere
+ * may be configured otherwise, in those that are looked at by default. Copies of messages that failed, in retry and
+ * dead-letter topics, are the messages that they were, with an id or without.
+ */
+final class MessageIdStamper {
+
+    private static final List<String> HEADERS_OF_COPIES =
+            List.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
+
+    private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIds.HEADER));
+
+    private final HeaderKeyResolver ids;
+
+    MessageIdStamper(List<String> headers) {
+        Set<String> all = new LinkedHashSet<>(headers);
+        all.addAll(HeaderKeyResolver.DEFAULT_HEADERS);
+        this.ids = new HeaderKeyResolver(List.copyOf(all));
+    }
+
+    /**
+     * Stamps a record that is about to be sent, and the one that it was made of: if that one is sent again, it is the same
+     * message.
+     *
+     * @param given what the application sends
+     * @param sent what an interceptor has made of it, or the same
+     * @return what is to be sent: a copy if headers can no longer be changed
+     */
+    <K, V> ProducerRecord<K, V> stamp(ProducerRecord<K, V> given, ProducerRecord<K, V> sent) {
+        if (hasId(sent) || isCopy(sent)) {
+            return sent;
+        }
+        String before = STAMPED.findIn(given.headers());
+        String id = (before != null) ? before : newId(given);
+        if (given != sent && !hasId(given)) {
+            MessageIds.stamp(given, id);
+        }
+        return MessageIds.stamp(sent, id);
+    }
+
+    private boolean hasId(ProducerRecord<?, ?> record) {
+        return this.ids.findIn(record.headers()) != null;
+    }
+
+    private static boolean isCopy(ProducerRecord<?, ?> record) {
+        return HEADERS_OF_COPIES.stream().anyMatch(header -> record.headers().lastHeader(header) != null);
+    }
+
+    private static String newId(ProducerRecord<?, ?> record) {
+        String derived = IdempotencyContext.nextRecordId(record.topic(), KeyText.ofRecordKey(record.key()));
+        return (derived != null) ? derived : TimeOrderedId.mint().toString();
+    }
+}

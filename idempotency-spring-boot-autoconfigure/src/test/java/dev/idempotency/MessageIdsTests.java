@@ -1,0 +1,76 @@
+package dev.idempotency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An id that the application gives to a record. */
+class MessageIdsTests {
+
+    private static List<String> idsOf(ProducerRecord<?, ?> record) {
+        List<String> ids = new java.util.ArrayList<>();
+        for (Header header : record.headers().headers(MessageIds.HEADER)) {
+            ids.add(new String(header.value(), StandardCharsets.UTF_8));
+        }
+        return ids;
+    }
+
+    private final ProducerRecord<String, String> record = new ProducerRecord<>("orders", 1, 5L, "4711", "paid");
+
+    @Test
+    void aRecordIsStampedWithABusinessIdOnce() {
+        assertThat(MessageIds.stamp(this.record, "4711/PAID")).isSameAs(this.record);
+        assertThat(MessageIds.stamp(this.record, "4711/PAID")).isSameAs(this.record);
+        assertThat(idsOf(this.record)).containsExactly("4711/PAID");
+    }
+
+    @Test
+    void anotherIdIsRefusedRatherThanReplaced() {
+        MessageIds.stamp(this.record, "of the message received");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> MessageIds.stamp(this.record, "4711/PAID"))
+                .withMessageContainingAll(
+                        "orders", "'of the message received'", "'4711/PAID'", "leave out 'message-id'");
+        assertThat(idsOf(this.record)).containsExactly("of the message received");
+    }
+
+    @Test
+    void aBlankHeaderIsNoId() {
+        this.record.headers().add(MessageIds.HEADER, new byte[0]).add(MessageIds.HEADER, null);
+        assertThat(MessageIds.stamp(this.record, "4711/PAID")
+                        .headers()
+                        .lastHeader(MessageIds.HEADER)
+                        .value())
+                .asString()
+                .isEqualTo("4711/PAID");
+    }
+
+    @Test
+    void aRecordWhoseHeadersAreReadOnlyIsCopied() {
+        this.record.headers().add("trace", new byte[] {1});
+        ((RecordHeaders) this.record.headers()).setReadOnly();
+        ProducerRecord<String, String> stamped = MessageIds.stamp(this.record, "4711/PAID");
+        assertThat(idsOf(stamped)).containsExactly("4711/PAID");
+        assertThat(idsOf(this.record)).isEmpty();
+        stamped.headers().remove(MessageIds.HEADER);
+        assertThat(stamped).isEqualTo(this.record);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "null", "a\0b", "\ud800"})
+    void whatNobodyCouldTellTheMessageByIsRefused(String id) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> MessageIds.stamp(this.record, id))
+                .withMessageContaining("topic orders");
+        assertThat(idsOf(this.record)).isEmpty();
+    }
+}

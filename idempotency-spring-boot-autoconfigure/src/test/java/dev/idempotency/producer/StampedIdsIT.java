@@ -1,0 +1,283 @@
+package dev.idempotency.producer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageIds;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TopicContents;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.KafkaMessageListenerContainer;
+import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
+import org.springframework.messaging.handler.annotation.SendTo;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Ids that templates stamp, as those find them who receive the messages. */
+class StampedIdsIT extends SharedApplicationTest {
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out", "requests", "replies");
+        start(
+                Listeners.class,
+                "idempotency.producer.stamp-ids=true",
+                "idempotency.errors.initial-interval=10ms",
+                "idempotency.errors.max-attempts=3",
+                "spring.kafka.consumer.group-id=group");
+    }
+
+    @SuppressWarnings("unchecked")
+    private KafkaTemplate<Object, Object> template() {
+        return this.app.bean(KafkaTemplate.class);
+    }
+
+    private List<ConsumerRecord<String, String>> sent(String kind, String prefix) {
+        return TopicContents.of(topic(kind)).stream()
+                .filter(record -> record.value().startsWith(prefix))
+                .toList();
+    }
+
+    private List<ConsumerRecord<String, String>> deadLetters(String value) {
+        return TopicContents.of(topic("in") + "-dlt").stream()
+                .filter(record -> record.value().equals(value))
+                .toList();
+    }
+
+    private static String idOf(ConsumerRecord<?, ?> record) {
+        Header header = record.headers().lastHeader(MessageIds.HEADER);
+        return (header != null) ? new String(header.value(), StandardCharsets.UTF_8) : "none";
+    }
+
+    private static List<String> idsOf(List<? extends ConsumerRecord<?, ?>> records) {
+        return records.stream().map(StampedIdsIT::idOf).toList();
+    }
+
+    @Test
+    void aRecordThatTheApplicationSendsAgainIsOneMessageAndACallThatItRepeatsIsAnother() {
+        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic("in"), "again");
+        this.app.send(record);
+        this.app.send(record);
+        for (int i = 0; i < 2; i++) {
+            this.app.send(MessageIds.stamp(new ProducerRecord<>(topic("in"), "business"), "business-id"));
+            this.app.send(new ProducerRecord<>(topic("in"), "anew"));
+        }
+        awaitCaughtUp("in");
+
+        assertThat(effectsOf("in")).contains("in again", "in business").containsSequence("in anew", "in anew");
+        assertThat(this.app.bean(Effects.class).counts())
+                .containsEntry("in again", 1)
+                .containsEntry("in business", 1);
+        assertThat(idsOf(sent("in", "again")))
+                .hasSize(2)
+                .allMatch(id -> UUID.fromString(id).version() == 7);
+    }
+
+    @Test
+    void aRepeatedAttemptOfAListenerSendsTheSameIds() {
+        send("in", "fails once");
+        awaitCaughtUp("in");
+
+        List<String> ids = idsOf(sent("out", "fails once"));
+        assertThat(ids).hasSize(8);
+        assertThat(ids.subList(4, 8))
+                .as("what was sent in the second attempt, before its commit too")
+                .isEqualTo(ids.subList(0, 4))
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aDeadLetterIsAsItCameWithItsIdOrWithoutOne() throws Exception {
+        send("in", "fails for good");
+        new KafkaTemplate<>(template().getProducerFactory())
+                .send(topic("in"), "has no id")
+                .get(30, TimeUnit.SECONDS);
+        awaitCaughtUp("in");
+
+        assertThat(idsOf(deadLetters("fails for good"))).containsExactly("fails for good");
+        assertThat(idsOf(deadLetters("has no id"))).containsExactly("none");
+    }
+
+    @Test
+    void theRecordsOfAPollThatIsTakenApartHaveTheSameIds() {
+        send("poll", "a", "fails once in a poll", "c");
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer("poll")
+                .start();
+        awaitCaughtUp("poll");
+
+        assertThat(effectsOf("poll")).containsExactly("poll a", "poll c", "poll fails once in a poll");
+        for (String payload : List.of("a", "fails once in a poll", "c")) {
+            assertThat(Set.copyOf(idsOf(sent("poll-out", payload)))).as(payload).hasSize(1);
+        }
+        assertThat(sent("poll-out", "a")).hasSizeGreaterThan(1);
+    }
+
+    @Test
+    void aBatchNamesTheMessageThatAnIdIsDerivedFrom() {
+        send("batch", "a", "fails once b");
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer("batch")
+                .start();
+        awaitCaughtUp("batch");
+
+        assertThat(effectsOf("batch")).containsExactly("batch a", "batch fails once b");
+        assertThat(sent("batch-out", "named a")).hasSizeGreaterThan(1);
+        assertThat(Set.copyOf(idsOf(sent("batch-out", "named a")))).hasSize(1);
+    }
+
+    @Test
+    void requestsAndTransactionsAreStampedAlike() throws Exception {
+        @SuppressWarnings("unchecked")
+        ReplyingKafkaTemplate<Object, Object, Object> requests = this.app.bean(ReplyingKafkaTemplate.class);
+        requests.waitForAssignment(Duration.ofSeconds(30));
+        assertThat(requests.sendAndReceive(new ProducerRecord<>(topic("requests"), "request"))
+                        .get(30, TimeUnit.SECONDS)
+                        .value())
+                .isEqualTo("reply");
+        @SuppressWarnings("unchecked")
+        KafkaTemplate<Object, Object> transactional =
+                (KafkaTemplate<Object, Object>) this.app.context().getBean("transactional");
+        transactional.executeInTransaction(operations -> operations.send(topic("requests"), "in a transaction"));
+
+        assertThat(idsOf(sent("requests", "")))
+                .hasSize(2)
+                .doesNotContain("none")
+                .doesNotHaveDuplicates();
+        assertThat(idsOf(sent("replies", "reply"))).hasSize(1).doesNotContain("none");
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(Effects.class)
+    static class Listeners {
+
+        @Bean
+        @Primary
+        KafkaTemplate<Object, Object> kafkaTemplate(ProducerFactory<Object, Object> factory) {
+            return new KafkaTemplate<>(factory);
+        }
+
+        @Bean
+        KafkaTemplate<Object, Object> transactional(ProducerFactory<Object, Object> factory) {
+            return new KafkaTemplate<>(factory, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "stamped-ids"));
+        }
+
+        @Bean
+        ReplyingKafkaTemplate<Object, Object, Object> requests(
+                ProducerFactory<Object, Object> factory,
+                ConsumerFactory<Object, Object> consumers,
+                @Value("replies${suffix}") String topic) {
+            ContainerProperties replies = new ContainerProperties(topic);
+            replies.setGroupId(topic);
+            return new ReplyingKafkaTemplate<>(factory, new KafkaMessageListenerContainer<>(consumers, replies));
+        }
+
+        @Bean
+        Sending sending(Effects effects, KafkaTemplate<Object, Object> template, @Value("${suffix}") String suffix) {
+            return new Sending(effects, template, suffix);
+        }
+    }
+
+    static class Sending {
+
+        private final Set<String> failed = ConcurrentHashMap.newKeySet();
+        private final Effects effects;
+        private final KafkaTemplate<Object, Object> template;
+        private final String suffix;
+
+        Sending(Effects effects, KafkaTemplate<Object, Object> template, String suffix) {
+            this.effects = effects;
+            this.template = template;
+            this.suffix = suffix;
+        }
+
+        private void failIfAsked(String payload) {
+            if (payload.startsWith("fails for good") || payload.startsWith("fails once") && this.failed.add(payload)) {
+                throw new IllegalStateException(payload);
+            }
+        }
+
+        @KafkaListener(topics = "in${suffix}", groupId = "in${suffix}")
+        @IdempotentListener(consumer = "in")
+        void on(String payload) {
+            this.effects.happen("in " + payload);
+            for (String key : new String[] {"a", "a", "b"}) {
+                this.template.send("out" + this.suffix, key, payload).join();
+            }
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    Sending.this
+                            .template
+                            .send("out" + Sending.this.suffix, "a", payload + " before commit")
+                            .join();
+                    failIfAsked(payload);
+                }
+            });
+        }
+
+        @KafkaListener(id = "poll", topics = "poll${suffix}", groupId = "poll${suffix}", autoStartup = "false")
+        @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+        void onPoll(String payload) {
+            this.effects.happen("poll " + payload);
+            this.template.send("poll-out" + this.suffix, payload).join();
+            failIfAsked(payload);
+        }
+
+        @KafkaListener(
+                id = "batch",
+                topics = "batch${suffix}",
+                groupId = "batch${suffix}",
+                autoStartup = "false",
+                batch = "true")
+        @IdempotentListener(consumer = "batch")
+        void onBatch(List<String> payloads) {
+            for (int i = 0; i < payloads.size(); i++) {
+                String payload = payloads.get(i);
+                this.effects.happen("batch " + payload);
+                // tag::batch[]
+                String id = IdempotencyContext.current().deriveKey(i, "forwarded");
+                this.template
+                        .send(MessageIds.stamp(new ProducerRecord<>("batch-out" + this.suffix, "named " + payload), id))
+                        .join();
+                // end::batch[]
+                failIfAsked(payload);
+            }
+        }
+
+        @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
+        @SendTo
+        String onRequest(String payload) {
+            return "reply";
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package dev.idempotency.producer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
+import dev.idempotency.kafka.SpringKafkaInternals;
+import java.util.Map;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.KafkaTemplate;
+
+/** Which templates stamp ids: all that are beans, in an application without a database, too. */
+class StampingTemplatesTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(KafkaAutoConfiguration.class, IdempotencyProducerAutoConfiguration.class));
+
+    private final ApplicationContextRunner stamping =
+            this.runner.withPropertyValues("idempotency.producer.stamp-ids=yes");
+
+    private static @Nullable ProducerInterceptor<?, ?> interceptorOf(Object template) {
+        Object target = AopProxyUtils.getSingletonTarget(template);
+        return SpringKafkaInternals.producerInterceptorOf((KafkaTemplate<?, ?>) (target != null ? target : template));
+    }
+
+    private static ProducerRecord<Object, Object> intercept(Object template) {
+        @SuppressWarnings("unchecked")
+        var interceptor = (ProducerInterceptor<Object, Object>) interceptorOf(template);
+        assertThat(interceptor).isInstanceOf(MessageIdInterceptor.class);
+        return interceptor.onSend(new ProducerRecord<>("topic", "value"));
+    }
+
+    @Test
+    void theTemplateOfSpringBootStamps() {
+        this.stamping.run(context -> assertThat(
+                        intercept(context.getBean(KafkaTemplate.class)).headers())
+                .hasSize(1));
+    }
+
+    @Test
+    void nothingIsStampedUnlessItIsAskedFor() {
+        this.runner.run(context ->
+                assertThat(interceptorOf(context.getBean(KafkaTemplate.class))).isNull());
+        this.stamping.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(
+                        interceptorOf(context.getBean(KafkaTemplate.class)))
+                .isNull());
+    }
+
+    @Test
+    void aValueThatIsNeitherTrueNorFalseIsRefused() {
+        this.runner.withPropertyValues("idempotency.producer.stamp-ids=perhaps").run(context -> assertThat(context)
+                .hasFailed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"plain", "made", "proxied"})
+    void aTemplateOfTheApplicationStampsBesideItsOwnInterceptor(String name) {
+        this.stamping.withUserConfiguration(Templates.class).run(context -> {
+            assertThat(intercept(context.getBean(name)).headers())
+                    .extracting(header -> header.key())
+                    .containsExactly("seen", "message-id");
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Templates {
+
+        private static KafkaTemplate<Object, Object> template() {
+            return new KafkaTemplate<>(new DefaultKafkaProducerFactory<>(Map.of()));
+        }
+
+        private static KafkaTemplate<Object, Object> seeing(KafkaTemplate<Object, Object> template) {
+            template.setProducerInterceptor(new Seeing());
+            return template;
+        }
+
+        /** Is given its interceptor by another bean, after it was initialized. */
+        @Bean
+        KafkaTemplate<Object, Object> plain() {
+            return template();
+        }
+
+        @Bean
+        InitializingBean customizer(KafkaTemplate<Object, Object> plain) {
+            return () -> seeing(plain);
+        }
+
+        @Bean
+        FactoryBean<KafkaTemplate<?, ?>> made() {
+            return new FactoryBean<>() {
+
+                @Override
+                public KafkaTemplate<?, ?> getObject() {
+                    return seeing(template());
+                }
+
+                @Override
+                public Class<?> getObjectType() {
+                    return KafkaTemplate.class;
+                }
+            };
+        }
+
+        @Bean
+        KafkaTemplate<Object, Object> proxied() {
+            return seeing(template());
+        }
+
+        /** As an aspect around templates would. */
+        @Bean
+        static BeanPostProcessor proxies() {
+            return new BeanPostProcessor() {
+
+                @Override
+                public Object postProcessAfterInitialization(Object bean, String beanName) {
+                    if (!beanName.equals("proxied")) {
+                        return bean;
+                    }
+                    ProxyFactory proxy = new ProxyFactory(bean);
+                    proxy.setProxyTargetClass(true);
+                    return proxy.getProxy();
+                }
+            };
+        }
+    }
+
+    static class Seeing implements ProducerInterceptor<Object, Object> {
+
+        @Override
+        public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
+            record.headers().add("seen", new byte[] {1});
+            return record;
+        }
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,180 @@
+package dev.idempotency.recipes;
+
+import dev.idempotency.Execution;
+import dev.idempotency.IdempotentConsumer;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
+import dev.idempotency.MessageIds;
+import dev.idempotency.failure.DatabaseFailureClassifier;
+import dev.idempotency.failure.FailureClassifier;
+import dev.idempotency.failure.FailureKind;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxQuery;
+import dev.idempotency.inbox.InboxStatus;
+import java.math.BigDecimal;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+
+/** Java examples of README and docs that no test runs: they are compiled here, word for word. */
+@SuppressWarnings("unused") // They are there to be compiled.
+abstract class DocumentedExamples {
+
+    record Payment(String id) {}
+
+    record PaymentReceived(String id, String account, BigDecimal amount) {}
+
+    static class Readme {
+
+        @Component
+        class LedgerListener {
+            @Autowired
+            JdbcTemplate jdbc;
+
+            @KafkaListener(topics = "payments", groupId = "ledger")
+            @IdempotentListener(consumer = "ledger", key = "#payment.id")
+            void on(PaymentReceived payment) {
+                jdbc.update(
+                        "update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
+            }
+        }
+    }
+
+    static class InboxPage {
+
+        @KafkaListener(topics = "payments", groupId = "receipts")
+        @IdempotentListener(consumer = "receipts", inbox = true)
+        void on(Payment payment) {}
+
+        void use(Inbox inbox) {
+            inbox.find(InboxQuery.ALL.withStatus(InboxStatus.FAILED).withConsumer("receipts"));
+            inbox.find(new MessageId("receipts", "4711"));
+            inbox.replay(new MessageId("receipts", "4711"));
+            inbox.replayFailed("receipts");
+            inbox.forgetAndReplay(new MessageId("receipts", "4711"));
+        }
+    }
+
+    static class RetentionPage {
+
+        @KafkaListener(topics = "payments")
+        @IdempotentListener(consumer = "billing", retention = "30d")
+        void on(Payment payment) {}
+    }
+
+    static class PollsPage {
+
+        @KafkaListener(topics = "payments")
+        @IdempotentListener(transactionPerPoll = true)
+        void on(Payment payment) {}
+    }
+
+    static class FailuresPage {
+
+        @Bean
+        FailureClassifier failureClassifier() {
+            DatabaseFailureClassifier database = new DatabaseFailureClassifier();
+            return failure -> NestedExceptionUtils.getMostSpecificCause(failure) instanceof ConnectException
+                    ? FailureKind.OUTAGE
+                    : database.classify(failure);
+        }
+    }
+
+    static class ProducingPage {
+
+        KafkaTemplate<String, String> template;
+        String topic;
+
+        void send(String order) {
+            this.template.send(MessageIds.stamp(new ProducerRecord<>(this.topic, order, "paid"), order + "/PAID"));
+        }
+    }
+
+    abstract static class OperationsPage {
+
+        record Receipt(long number) {}
+
+        record Row(String id) {}
+
+        IdempotentOperations idempotent;
+        TransactionTemplate transaction;
+        JdbcTemplate jdbc;
+
+        abstract Receipt book(Payment payment);
+
+        abstract void insert(Row row);
+
+        @Bean
+        IdempotentConsumer receipts() {
+            return IdempotentConsumer.named("receipts").retention(Duration.ofDays(30));
+        }
+
+        void use(String key, Payment payment, Row row, List<MessageId> ids) {
+            Execution<Receipt> execution =
+                    idempotent.execute(MessageId.of("receipts", key), Receipt.class, () -> book(payment));
+            execution.isDuplicate();
+            execution.result();
+
+            boolean first = idempotent.claim(MessageId.of("imports", row.id()));
+            Set<MessageId> fresh = idempotent.claimAll(ids);
+        }
+
+        void run(String file, Iterable<List<Row>> chunks) {
+            for (List<Row> chunk : chunks) {
+                transaction.executeWithoutResult(status -> importNew(file, chunk));
+            }
+        }
+
+        private void importNew(String file, List<Row> chunk) {
+            Map<MessageId, Row> rows = chunk.stream()
+                    .collect(
+                            Collectors.toMap(row -> MessageId.of("nightly-import", file + "/" + row.id()), row -> row));
+            Set<MessageId> fresh = idempotent.claimAll(rows.keySet());
+            fresh.forEach(id -> insert(rows.get(id)));
+        }
+
+        record Booking(long number) {}
+
+        record Order(String account) {}
+
+        abstract Booking book(Order order);
+
+        @PostMapping(path = "/api/payments", headers = "Idempotency-Key")
+        Booking book(@RequestHeader("Idempotency-Key") String key, @RequestBody Order order) {
+            return idempotent
+                    .execute(MessageId.of("bookings", key), Booking.class, () -> book(order))
+                    .result();
+        }
+
+        void on(String order, @Headers Map<String, String> headers) {
+            idempotent.execute(
+                    MessageId.of("orders", headers.get("message-id")),
+                    () -> jdbc.update("insert into orders (name) values (?)", order));
+        }
+    }
+
+    static class RecipesPage {
+
+        record Order(String id, String status) {}
+
+        @IdempotentListener(key = "#order.id + '/' + #order.status")
+        void on(Order order) {}
+    }
+}

@@ -1,0 +1,228 @@
+package dev.idempotency.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.idempotency.Check;
+import dev.idempotency.Check.Finding;
+import dev.idempotency.FailedChecksException;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.RecordInterceptor;
+
+/** The recipe for several databases and tenants: what works, and what keeps the application from starting. */
+class TenantsIT extends ApplicationTest {
+
+    @BeforeEach
+    void createTenants() {
+        JdbcTemplate jdbc = jdbc(this.database);
+        for (String tenant : List.of("tenant_a", "tenant_b")) {
+            jdbc.execute("create schema " + tenant);
+            jdbc.execute("create table %s.booking (id text)".formatted(tenant));
+        }
+    }
+
+    private static JdbcTemplate jdbc(TestDatabase database) {
+        return new JdbcTemplate(new DriverManagerDataSource(database.jdbcUrl()));
+    }
+
+    private TestApplication start(String... properties) {
+        List<String> all = Stream.concat(
+                        Stream.of(properties),
+                        Stream.of("idempotency.errors.initial-interval=10ms", "idempotency.cleanup.enabled=false"))
+                .toList();
+        return start(all, Tenants.class, BookingListener.class);
+    }
+
+    private void send(TestApplication app, String tenant, String id) {
+        ProducerRecord<Object, Object> record = new ProducerRecord<>(this.topic, id);
+        record.headers().add("tenant", tenant.getBytes(StandardCharsets.UTF_8));
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        app.send(record);
+    }
+
+    private List<String> bookings(String tenant) {
+        return jdbc(this.database)
+                .queryForList("select id from %s.booking order by id".formatted(tenant), String.class);
+    }
+
+    @Test
+    void schemasOfTenantsShareOneTableInASchemaOfItsOwn() {
+        try (TestApplication app = start("idempotency.schema.name=shared")) {
+            for (String id : List.of("1", "fails once", "1", "fails once")) {
+                send(app, "tenant_a", id);
+                send(app, "tenant_b", id);
+            }
+            app.awaitCaughtUp(this.group, this.topic);
+
+            assertThat(bookings("tenant_a")).containsExactly("1", "fails once");
+            assertThat(bookings("tenant_b")).containsExactly("1", "fails once");
+            assertThat(jdbc(this.database)
+                            .queryForList("select message_id from shared.idempotency_processed", String.class))
+                    .containsExactlyInAnyOrder(
+                            "tenant_a/1", "tenant_a/fails once", "tenant_b/1", "tenant_b/fails once");
+            String age = "update shared.idempotency_processed set processed_at = processed_at - interval '%d days'"
+                    + " where message_id like '%s'";
+            jdbc(this.database).update(age.formatted(8, "%/1"));
+            // No pause that is longer than the retention, in which the consumer would have forgotten nothing.
+            jdbc(this.database).update(age.formatted(6, "tenant_a/fails once"));
+            assertThat(app.bean(Cleanup.class).run().deleted())
+                    .as("of all tenants")
+                    .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aTableForEachTenantIsRefused() {
+        List<Finding> findings = findings();
+        assertThat(findings).hasSize(1);
+        assertThat(findings.get(0).check()).isEqualTo(Check.ROUTING_DATA_SOURCE);
+        assertThat(findings.get(0).what()).contains("schema public", "schema tenant_a", "schema tenant_b");
+        assertThat(findings.get(0).remedy()).contains("idempotency.schema.name");
+    }
+
+    @Test
+    void aDatabaseForEachTenantIsRefused() {
+        try (TestDatabase other = TestPostgres.createDatabase()) {
+            List<Finding> findings = findings("idempotency.schema.name=shared", "other=" + other.jdbcUrl());
+            assertThat(findings).hasSize(1);
+            assertThat(findings.get(0).check()).isEqualTo(Check.ROUTING_DATA_SOURCE);
+        }
+    }
+
+    @Test
+    void severalDataSourcesOfWhichNoneIsPrimaryAreRefused() {
+        Throwable thrown = catchThrowable(() -> start(
+                List.of("spring.data.jpa.repositories.enabled=false", "spring.data.jdbc.repositories.enabled=false"),
+                TwoDataSources.class,
+                BookingListener.class));
+        assertThat(findingsOf(thrown)).extracting(Finding::check).contains(Check.NO_STORE);
+    }
+
+    private List<Finding> findings(String... properties) {
+        return findingsOf(catchThrowable(() -> start(properties)));
+    }
+
+    private static List<Finding> findingsOf(Throwable thrown) {
+        return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
+                .filter(FailedChecksException.class::isInstance)
+                .map(FailedChecksException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown))
+                .findings();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Tenants {
+
+        @Bean
+        DataSource dataSource(
+                @Value("${spring.datasource.url}") String url, @Value("${other:}") @Nullable String other) {
+            Map<Object, Object> tenants = new LinkedHashMap<>();
+            for (String tenant : List.of("tenant_a", "tenant_b")) {
+                tenants.put(tenant, new DriverManagerDataSource(url + "&currentSchema=" + tenant));
+            }
+            if (other != null && !other.isEmpty()) {
+                tenants.put("tenant_c", new DriverManagerDataSource(other));
+            }
+            TenantDataSource routing = new TenantDataSource();
+            routing.setTargetDataSources(tenants);
+            routing.setDefaultTargetDataSource(new DriverManagerDataSource(url));
+            return routing;
+        }
+
+        @Bean
+        TenantInterceptor tenantInterceptor() {
+            return new TenantInterceptor();
+        }
+    }
+
+    // tag::tenants[]
+    static class TenantDataSource extends AbstractRoutingDataSource {
+
+        static final ThreadLocal<@Nullable String> TENANT = new ThreadLocal<>();
+
+        @Override
+        protected @Nullable Object determineCurrentLookupKey() {
+            return TENANT.get();
+        }
+    }
+
+    /** Before the transaction: in the listener it would be too late. */
+    static class TenantInterceptor implements RecordInterceptor<Object, Object> {
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            byte[] tenant = record.headers().lastHeader("tenant").value();
+            TenantDataSource.TENANT.set(new String(tenant, StandardCharsets.UTF_8));
+            return record;
+        }
+
+        @Override
+        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            TenantDataSource.TENANT.remove();
+        }
+    }
+    // end::tenants[]
+
+    static class BookingListener {
+
+        private final Set<String> failed = ConcurrentHashMap.newKeySet();
+        private final JdbcTemplate jdbc;
+
+        BookingListener(DataSource dataSource) {
+            this.jdbc = new JdbcTemplate(dataSource);
+        }
+
+        // tag::booking[]
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "bookings", key = "#headers['tenant'] + '/' + #headers['message-id']")
+        void on(String booking) {
+            this.jdbc.update("insert into booking (id) values (?)", booking);
+            // end::booking[]
+            if (booking.equals("fails once") && this.failed.add(TenantDataSource.TENANT.get() + booking)) {
+                throw new IllegalStateException(booking);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoDataSources {
+
+        @Bean
+        DataSource dataSource(@Value("${spring.datasource.url}") String url) {
+            return new DriverManagerDataSource(url);
+        }
+
+        @Bean
+        DataSource archive(@Value("${spring.datasource.url}") String url) {
+            return new DriverManagerDataSource(url);
+        }
+    }
+}
