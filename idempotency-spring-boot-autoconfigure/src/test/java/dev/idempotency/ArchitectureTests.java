@@ -44,9 +44,22 @@ class ArchitectureTests {
             entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
             entry("result", Set.of("database", "store")),
             entry("operation", Set.of("database", "observe", "result", "store")),
+            entry("job", Set.of()),
+            entry("redrive", Set.of("definition", "failure", "job", "kafka", "observe")),
             entry("metrics", Set.of("inbox", "observe", "retention", "store")),
             entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "store")),
-            entry("actuate", Set.of("database", "failure", "inbox", "key", "metrics", "observe", "retention", "store")),
+            entry(
+                    "actuate",
+                    Set.of(
+                            "database",
+                            "failure",
+                            "inbox",
+                            "key",
+                            "metrics",
+                            "observe",
+                            "redrive",
+                            "retention",
+                            "store")),
             entry(
                     "autoconfigure",
                     Set.of(
@@ -62,6 +75,7 @@ class ArchitectureTests {
                             "metrics",
                             "observe",
                             "operation",
+                            "redrive",
                             "result",
                             "retention",
                             "store")));

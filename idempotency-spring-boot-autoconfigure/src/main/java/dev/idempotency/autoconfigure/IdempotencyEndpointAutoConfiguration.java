@@ -1,6 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.ConsumerReports;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.KnownParameters;
@@ -8,6 +9,7 @@ import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import org.springframework.beans.factory.ObjectProvider;
@@ -20,11 +22,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the Actuator endpoints {@code idempotency} and {@code idempotencyinbox}. */
+/** Auto-configuration for the Actuator endpoints, {@code idempotency} and those that begin so. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)
-@EnableConfigurationProperties(InboxEndpointProperties.class)
+@EnableConfigurationProperties({InboxEndpointProperties.class, DeadLettersEndpointProperties.class})
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -55,5 +57,13 @@ public final class IdempotencyEndpointAutoConfiguration {
             Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, InboxEndpointProperties properties) {
         return new IdempotencyInboxEndpoint(
                 inbox, ConsumerRegistry.of(consumers::stream), properties.showValues(), properties.roles());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(
+            DeadLetters deadLetters, DeadLettersEndpointProperties properties) {
+        return new IdempotencyDeadLettersEndpoint(deadLetters, properties.showValues(), properties.roles());
     }
 }

@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.Causes;
+import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -158,7 +159,7 @@ public final class Inbox implements DisposableBean {
                 try {
                     sent += replay(message) ? 1 : 0;
                 } catch (ReplayException ex) {
-                    if (!ReplayProducer.isRefusal(ex)) {
+                    if (!RawRecordProducers.isRefusal(ex)) {
                         throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
                     }
                     refused++;
