@@ -49,7 +49,8 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
     InboxConfiguration.class,
     CleanupConfiguration.class,
     OperationsConfiguration.class,
-    RedriveConfiguration.class
+    RedriveConfiguration.class,
+    ReconciliationConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 

@@ -4,11 +4,13 @@ import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -65,5 +67,12 @@ public final class IdempotencyEndpointAutoConfiguration {
     IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(
             DeadLetters deadLetters, DeadLettersEndpointProperties properties) {
         return new IdempotencyDeadLettersEndpoint(deadLetters, properties.showValues(), properties.roles());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    IdempotencyReconciliationEndpoint idempotencyReconciliationEndpoint(Reconciliation reconciliation) {
+        return new IdempotencyReconciliationEndpoint(reconciliation);
     }
 }

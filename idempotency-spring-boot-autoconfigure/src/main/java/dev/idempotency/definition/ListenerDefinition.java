@@ -26,4 +26,13 @@ public record ListenerDefinition(
         ListenerTransaction transaction,
         ProcessedMessageStore store,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {}
+        ConsumerObserver observer) {
+
+    /**
+     * Why its topics cannot be held against what is remembered of its messages, or {@code null} if they can: each message has
+     * an id of its own that is remembered.
+     */
+    public @Nullable String reconciliationRefusal() {
+        return null;
+    }
+}

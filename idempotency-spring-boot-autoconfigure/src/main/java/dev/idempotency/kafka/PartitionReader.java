@@ -1,6 +1,7 @@
 package dev.idempotency.kafka;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -49,8 +51,8 @@ public final class PartitionReader implements AutoCloseable {
 
         /** What both have in common, perhaps nothing. */
         public Range intersect(Range other) {
-            long first = Math.min(Math.max(this.from, other.from), Math.max(this.to, other.from));
-            return new Range(first, Math.max(first, Math.min(this.to, other.to)));
+            long last = Math.min(this.to, other.to);
+            return new Range(Math.min(Math.max(this.from, other.from), last), last);
         }
     }
 
@@ -108,17 +110,19 @@ public final class PartitionReader implements AutoCloseable {
         return contents;
     }
 
-    /** The first offsets that are not older than a time; partitions in which there is nothing as new are not named. */
-    public Map<TopicPartition, Long> offsetsSince(Collection<TopicPartition> partitions, long timestamp) {
+    /** The parts of ranges that begin with the first record that is not older than a time; nothing of one without such a record. */
+    public Map<TopicPartition, Range> since(Instant time, Map<TopicPartition, Range> ranges) {
         Map<TopicPartition, Long> times = new HashMap<>();
-        partitions.forEach(partition -> times.put(partition, timestamp));
-        Map<TopicPartition, Long> offsets = new HashMap<>();
-        this.consumer.offsetsForTimes(times).forEach((partition, found) -> {
-            if (found != null) {
-                offsets.put(partition, found.offset());
-            }
+        ranges.keySet().forEach(partition -> times.put(partition, Math.max(0, time.toEpochMilli())));
+        Map<TopicPartition, OffsetAndTimestamp> found = this.consumer.offsetsForTimes(times);
+        Map<TopicPartition, Range> since = new HashMap<>();
+        ranges.forEach((partition, range) -> {
+            OffsetAndTimestamp first = found.get(partition);
+            since.put(
+                    partition,
+                    range.intersect(new Range((first != null) ? first.offset() : range.to(), Long.MAX_VALUE)));
         });
-        return offsets;
+        return since;
     }
 
     /** What the group has committed; partitions of which it has committed nothing are not named. */

@@ -71,6 +71,11 @@ final class DeadLetterReader implements AutoCloseable {
         return this.contents;
     }
 
+    /** The part of them that has come since a time. */
+    Map<TopicPartition, Range> contentsSince(Instant time) {
+        return this.reader.since(time, this.contents);
+    }
+
     /** What need no more be sent back of a partition. */
     RedrivenOffsets redriven(TopicPartition partition) {
         return Objects.requireNonNull(this.redriven.get(partition));

@@ -8,7 +8,9 @@ import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.RedriveReport.State;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,6 +18,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -88,6 +91,31 @@ public final class DeadLetters implements DisposableBean {
                                 found.key(),
                                 List.of(found.headers().toArray()),
                                 found.value())));
+    }
+
+    /**
+     * Where the dead letters of a consumer stood first, of those that died since a time: to tell them from messages that are
+     * nowhere.
+     *
+     * @param stopped asked now and then: whether to look no further
+     * @throws RedriveException if there is no such consumer, or the brokers do not answer
+     */
+    public Set<RecordCoordinates> originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
+        DeadLetterSource source = source(consumer);
+        return asking(source, () -> {
+            Set<RecordCoordinates> originals = new HashSet<>();
+            for (String topic : source.deadLetterTopics().keySet()) {
+                try (DeadLetterReader reader = DeadLetterReader.open(source, topic, this.maxRedrives)) {
+                    if (reader != null) {
+                        reader.read(reader.contentsSince(since), stopped, records -> records.stream()
+                                .filter(record -> DeadLetterHeaders.belongsTo(source, record.headers()))
+                                .map(RecordCoordinates::original)
+                                .forEach(originals::add));
+                    }
+                }
+            }
+            return originals;
+        });
     }
 
     /**
