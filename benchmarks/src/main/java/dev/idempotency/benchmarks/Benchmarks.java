@@ -9,6 +9,7 @@ import dev.idempotency.benchmarks.scenario.BatchListeners;
 import dev.idempotency.benchmarks.scenario.CleanupWhileConsuming;
 import dev.idempotency.benchmarks.scenario.DuplicatesOnly;
 import dev.idempotency.benchmarks.scenario.Latency;
+import dev.idempotency.benchmarks.scenario.Reconciling;
 import dev.idempotency.benchmarks.scenario.RecordListeners;
 import dev.idempotency.benchmarks.scenario.Scenario;
 import dev.idempotency.benchmarks.scenario.TableSize;
@@ -29,7 +30,7 @@ public final class Benchmarks {
     static final SortedMap<Integer, Scenario> SCENARIOS = scenarios();
 
     /** Those that have no disk in them, or whose question it does not change. */
-    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8);
+    private static final Set<Integer> DURABLE_ONLY = Set.of(4, 5, 6, 7, 8, 9);
 
     /** What a short run measures unless it is asked for more. */
     static final Set<Integer> QUICK = Set.of(1, 2, 3, 6, 7);
@@ -91,6 +92,7 @@ public final class Benchmarks {
         scenarios.put(6, new Latency());
         scenarios.put(7, new InterceptorAlone());
         scenarios.put(8, new StartUp());
+        scenarios.put(9, new Reconciling());
         return Collections.unmodifiableSortedMap(scenarios);
     }
 }

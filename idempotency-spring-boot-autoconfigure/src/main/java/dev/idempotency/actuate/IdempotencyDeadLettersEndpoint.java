@@ -89,7 +89,7 @@ public final class IdempotencyDeadLettersEndpoint {
                             shown,
                             this.deadLetters.lastRedrive(consumer)));
         } catch (RedriveException ex) {
-            return refused(ex);
+            return refused(ex, 503);
         }
     }
 
@@ -165,7 +165,7 @@ public final class IdempotencyDeadLettersEndpoint {
                                     : this.deadLetters.redriveAll(consumer),
                             202);
         } catch (RedriveException ex) {
-            return refused(ex);
+            return refused(ex, 409);
         }
     }
 
@@ -199,8 +199,8 @@ public final class IdempotencyDeadLettersEndpoint {
                 cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
     }
 
-    private static WebEndpointResponse<Object> refused(RedriveException failure) {
-        return new WebEndpointResponse<>(new Refused(String.valueOf(failure.getMessage())), 409);
+    private static WebEndpointResponse<Object> refused(RedriveException failure, int status) {
+        return new WebEndpointResponse<>(new Refused(String.valueOf(failure.getMessage())), status);
     }
 
     /** Why nothing was done. */

@@ -171,6 +171,10 @@ final class ReconciliationRun {
             return;
         }
         open.removeIf(candidate -> settled(this.elsewhere.find(candidate.original())));
+        if (this.control.isCancelled()) {
+            // Perhaps while the other places were looked at: what was not found there may be there all the same.
+            return;
+        }
         // Asked once more, as they may have been processed while the other places were looked at.
         open = withoutProcessed(open);
         Map<MessageId, InboxStatus> known = open.isEmpty() ? Map.of() : this.inbox.apply(idsOf(open));

@@ -13,10 +13,17 @@ public record ExceptionPattern(String text) {
 
     private static final int LONGEST = 300;
 
+    /** With many of them a comparison takes for ever. */
+    private static final int MOST_WILDCARDS = 4;
+
     public ExceptionPattern {
         if (text.isBlank() || text.length() > LONGEST) {
             throw new IllegalArgumentException(
                     "The pattern of an exception must have between 1 and %d characters".formatted(LONGEST));
+        }
+        if (text.chars().filter(character -> character == '*').count() > MOST_WILDCARDS) {
+            throw new IllegalArgumentException(
+                    "The pattern of an exception must have %d asterisks at most".formatted(MOST_WILDCARDS));
         }
     }
 

@@ -32,6 +32,14 @@ final class Workload implements AutoCloseable {
         this.producer.flush();
     }
 
+    /** Publishes messages whose ids are {@code number-0} and so on. */
+    void publishNumbered(int messages) {
+        for (int i = 0; i < messages; i++) {
+            this.producer.send(message("number-" + i));
+        }
+        this.producer.flush();
+    }
+
     /** Publishes at a fixed rate, whether or not anybody keeps up. */
     void publish(int messages, int perSecond) {
         long start = System.nanoTime();
@@ -46,7 +54,10 @@ final class Workload implements AutoCloseable {
     }
 
     private ProducerRecord<String, String> message() {
-        String id = UUID.randomUUID().toString();
+        return message(UUID.randomUUID().toString());
+    }
+
+    private ProducerRecord<String, String> message(String id) {
         ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, id + " " + FILLING);
         message.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         return message;

@@ -26,7 +26,12 @@ class ScenariosIT {
     }
 
     static Stream<Scenario> scenarios() {
-        return Stream.of(new BatchListeners(), new DuplicatesOnly(), new TableSize(), new CleanupWhileConsuming());
+        return Stream.of(
+                new BatchListeners(),
+                new DuplicatesOnly(),
+                new TableSize(),
+                new CleanupWhileConsuming(),
+                new Reconciling());
     }
 
     @ParameterizedTest
