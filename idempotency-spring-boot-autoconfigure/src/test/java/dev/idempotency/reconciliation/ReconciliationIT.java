@@ -43,6 +43,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.scheduling.support.CronExpression;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** Holes are made, and must be found: no more and no less. */
@@ -230,6 +231,26 @@ class ReconciliationIT extends SharedApplicationTest {
             assertThat(report.share()).isEqualTo(1.0);
             assertThat(report.records()).isGreaterThan(report.read());
         });
+    }
+
+    @Test
+    void theScheduleReconcilesEveryConsumerInTurn() {
+        CronExpression everySecond = CronExpression.parse("* * * * * *");
+        ReconciliationSchedule schedule =
+                new ReconciliationSchedule(this.reconciliation, everySecond, Duration.ofMinutes(1));
+        schedule.start();
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            this.reconciliation.consumers())
+                    .allMatch(consumer -> isOfTheSchedule(this.reconciliation.lastReconciliation(consumer))));
+        } finally {
+            schedule.stop();
+        }
+        this.reconciliation.consumers().forEach(this::awaitEnd);
+    }
+
+    private static boolean isOfTheSchedule(ReconciliationReport report) {
+        return report != null && report.since().equals(Duration.ofMinutes(1)) && !report.replay();
     }
 
     @Test
