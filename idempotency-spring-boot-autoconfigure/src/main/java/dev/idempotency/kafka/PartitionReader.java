@@ -78,6 +78,8 @@ public final class PartitionReader implements AutoCloseable {
         settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, committedOnly ? "read_committed" : "read_uncommitted");
         settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 8 * 1024 * 1024);
+        // What is read to its end ends with the last fetch, which may find nothing but the marks of transactions.
+        settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
         settings.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
         settings.put(ConsumerConfig.METRIC_REPORTER_CLASSES_CONFIG, "");

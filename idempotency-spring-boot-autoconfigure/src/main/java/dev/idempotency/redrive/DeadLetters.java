@@ -173,15 +173,17 @@ public final class DeadLetters implements DisposableBean {
         return start(consumer, exception.text(), letter -> exception.matches(letter.exception()));
     }
 
-    private synchronized RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
+    private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
         DeadLetterSource source = source(consumer);
         JobControl control = new JobControl(this.redrivesPerSecond);
         RedriveProgress progress = new RedriveProgress(consumer, selection, groupsSeeing(source, null));
         Redrive redrive = new Redrive(source, selected, this.maxRedrives, this.producers, progress, control);
-        if (!this.jobs.start(consumer, control, running -> redrive.run())) {
-            throw underWay(consumer);
+        synchronized (this.runs) {
+            if (!this.jobs.start(consumer, control, running -> redrive.run())) {
+                throw underWay(consumer);
+            }
+            this.runs.put(consumer, progress);
         }
-        this.runs.put(consumer, progress);
         return progress.report();
     }
 

@@ -18,9 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -54,7 +56,7 @@ class ReconciliationIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(2, "ledger", "dropped", "skipped", "busy");
-        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional");
+        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
         TestKafka.createTopics(1, topic("ledger") + "-dlt");
         start(
                 Listeners.class,
@@ -105,7 +107,7 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() throws Exception {
+    void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() {
         send("skipped", "skipped first");
         awaitCaughtUp("skipped");
         MessageListenerContainer container = Objects.requireNonNull(
@@ -114,17 +116,7 @@ class ReconciliationIT extends SharedApplicationTest {
         for (int i = 0; i < 10; i++) {
             sendTo("skipped", i % 2, "skipped " + i, null);
         }
-        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic("skipped")).entrySet().stream()
-                .collect(Collectors.toMap(
-                        end -> new TopicPartition(topic("skipped"), end.getKey()),
-                        end -> new OffsetAndMetadata(end.getValue())));
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
-            TestKafka.sharedAdmin()
-                    .alterConsumerGroupOffsets(topic("skipped"), ends)
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
-            return true;
-        });
+        commitAll("skipped");
         container.start();
         assertFates(reconcile("skipped"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 10L));
         assertThat(replay("skipped").replayed()).isEqualTo(10);
@@ -133,6 +125,50 @@ class ReconciliationIT extends SharedApplicationTest {
         this.app.rewind(topic("skipped"), topic("skipped"));
         awaitCaughtUp("skipped");
         assertThat(reconcile("skipped").count(RecordFate.MISSING)).isZero();
+    }
+
+    @Test
+    void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
+        this.app.send(topic("recreated"), null, "recreated old");
+        awaitCaughtUp("recreated");
+        MessageListenerContainer container = Objects.requireNonNull(
+                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("recreated"));
+        container.stop();
+        persistently(() -> TestKafka.sharedAdmin()
+                .deleteTopics(List.of(topic("recreated")))
+                .all()
+                .get(30, TimeUnit.SECONDS));
+        persistently(() -> TestKafka.sharedAdmin()
+                .createTopics(List.of(new NewTopic(topic("recreated"), 1, (short) 1)))
+                .all()
+                .get(30, TimeUnit.SECONDS));
+        this.app.send(topic("recreated"), null, "recreated new");
+        commitAll("recreated");
+        assertFates(reconcile("recreated"), Map.of(RecordFate.MISSING, 1L));
+        assertThat(replay("recreated").replayed()).isOne();
+        container.start();
+        awaitCaughtUp("recreated");
+        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
+        assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+    }
+
+    /** Has a group that has no members commit everything, whether or not it was processed. */
+    private void commitAll(String kind) {
+        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
+                .collect(Collectors.toMap(
+                        end -> new TopicPartition(topic(kind), end.getKey()),
+                        end -> new OffsetAndMetadata(end.getValue())));
+        persistently(() -> TestKafka.sharedAdmin()
+                .alterConsumerGroupOffsets(topic(kind), ends)
+                .all()
+                .get(30, TimeUnit.SECONDS));
+    }
+
+    private static void persistently(Callable<?> attempt) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+            attempt.call();
+            return true;
+        });
     }
 
     @Test
@@ -389,6 +425,12 @@ class ReconciliationIT extends SharedApplicationTest {
         @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
         @IdempotentListener(consumer = "coordinates", key = "#coordinates")
         void coordinates(String payload) {}
+
+        @KafkaListener(id = "recreated", topics = "recreated${suffix}", groupId = "recreated${suffix}")
+        @IdempotentListener(consumer = "recreated", key = "#coordinates")
+        void recreated(String payload) {
+            work("recreated", payload);
+        }
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 3_600_000))
         @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")

@@ -175,6 +175,8 @@ class SamplePageIT {
                             .allMatch(consumer -> this.page.count("operated-" + consumer, "pending") == 1)
                     && this.page.count("operated-receipts", "failed") == 1;
         });
+        // The last look may not be over yet, and would have the last word.
+        awaitThat("the look", () -> this.page.notice().equals("Look: done."));
 
         this.page.push("redrive");
 
