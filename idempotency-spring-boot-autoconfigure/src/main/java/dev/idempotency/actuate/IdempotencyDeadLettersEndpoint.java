@@ -81,13 +81,13 @@ public final class IdempotencyDeadLettersEndpoint {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
         boolean shown = this.showValues.isShown(security, this.roles);
+        // Asked first: a list that is read after the end of a redrive shows all that it has done.
+        RedriveReport redrive = this.deadLetters.lastRedrive(consumer);
         try {
             return (deadLetter != null)
                     ? one(consumer, deadLetter, shown)
                     : new WebEndpointResponse<>(DeadLetterReport.Page.of(
-                            this.deadLetters.find(query(consumer, status, exception, after, size)),
-                            shown,
-                            this.deadLetters.lastRedrive(consumer)));
+                            this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
         } catch (RedriveException ex) {
             return refused(ex, 503);
         }
