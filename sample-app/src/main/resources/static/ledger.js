@@ -4,9 +4,9 @@ const REFRESH_MILLIS = 500
 const CHART_SECONDS = 120
 const DELIVERIES_SHOWN = 100
 
-const element = id => document.getElementById(id)
+export const element = id => document.getElementById(id)
 const money = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-const whole = new Intl.NumberFormat('en')
+export const whole = new Intl.NumberFormat('en')
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
 let lastDelivery = 0
@@ -14,7 +14,7 @@ let longestBacklog = 0
 
 // -- building blocks
 
-function make(tag, className, ...content) {
+export function make(tag, className, ...content) {
   const made = document.createElement(tag)
   made.className = className
   made.append(...content)
@@ -42,19 +42,19 @@ function amountCell(name, actual, expected, format = money) {
   return cell
 }
 
-function plainCell(name, text) {
+export function plainCell(name, text) {
   const cell = make('td', 'number', text)
   cell.dataset.column = name
   return cell
 }
 
-function rowHeader(...content) {
+export function rowHeader(...content) {
   const header = make('th', '', ...content)
   header.scope = 'row'
   return header
 }
 
-function row(name, ...cells) {
+export function row(name, ...cells) {
   const made = make('tr', '', ...cells)
   made.dataset.row = name
   return made
@@ -173,7 +173,7 @@ function notice(text, bad = false) {
 
 // -- the application
 
-async function request(url, options) {
+export async function request(url, options) {
   const response = await fetch(url, options)
   if (!response.ok) {
     const problem = await response.json().catch(() => ({}))
@@ -212,7 +212,7 @@ async function post(button) {
   return 'done. Watch what becomes of it.'
 }
 
-async function push(button, action) {
+export async function push(button, action) {
   if (button.ariaDisabled === 'true') {
     return
   }

@@ -45,9 +45,35 @@ class ArchitectureTests {
             entry("result", Set.of("database", "store")),
             entry("operation", Set.of("database", "observe", "result", "store")),
             entry("producer", Set.of("kafka", "key")),
-            entry("metrics", Set.of("inbox", "observe", "retention", "store")),
+            entry("job", Set.of()),
+            entry("redrive", Set.of("definition", "failure", "job", "kafka", "observe")),
+            entry(
+                    "reconciliation",
+                    Set.of(
+                            "definition",
+                            "failure",
+                            "inbox",
+                            "job",
+                            "kafka",
+                            "listener",
+                            "observe",
+                            "redrive",
+                            "store")),
+            entry("metrics", Set.of("inbox", "observe", "reconciliation", "retention", "store")),
             entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "store")),
-            entry("actuate", Set.of("database", "failure", "inbox", "key", "metrics", "observe", "retention", "store")),
+            entry(
+                    "actuate",
+                    Set.of(
+                            "database",
+                            "failure",
+                            "inbox",
+                            "key",
+                            "metrics",
+                            "observe",
+                            "reconciliation",
+                            "redrive",
+                            "retention",
+                            "store")),
             entry(
                     "autoconfigure",
                     Set.of(
@@ -64,6 +90,8 @@ class ArchitectureTests {
                             "observe",
                             "operation",
                             "producer",
+                            "reconciliation",
+                            "redrive",
                             "result",
                             "retention",
                             "store")));

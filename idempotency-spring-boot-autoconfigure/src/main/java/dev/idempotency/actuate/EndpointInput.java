@@ -1,14 +1,19 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import java.security.Principal;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
 /** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
 final class EndpointInput {
+
+    private static final Pattern COORDINATES = Pattern.compile("(.{1,249})-([0-9]{1,9})@([0-9]{1,18})");
 
     private EndpointInput() {}
 
@@ -32,6 +37,19 @@ final class EndpointInput {
 
     static boolean isRefusedByDatabases(String text) {
         return text.indexOf('\0') >= 0;
+    }
+
+    /** Coordinates that are written as the library writes them: {@code topic-partition@offset}. */
+    static RecordCoordinates coordinates(String text) {
+        Matcher matcher = COORDINATES.matcher(text);
+        if (!matcher.matches()) {
+            throw new InvalidEndpointRequestException(
+                    "'%s' is no place of a record, as in orders-dlt-0@42: topic, partition and offset"
+                            .formatted(printable(text)),
+                    "No place of a record");
+        }
+        return new RecordCoordinates(
+                matcher.group(1), Integer.parseInt(matcher.group(2)), Long.parseLong(matcher.group(3)));
     }
 
     /** Text for the log: with line breaks it could write lines of its own. */

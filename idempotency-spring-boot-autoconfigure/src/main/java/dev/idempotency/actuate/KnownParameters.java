@@ -18,7 +18,11 @@ import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
  */
 public final class KnownParameters implements OperationInvokerAdvisor {
 
-    private static final Set<EndpointId> OURS = Set.of(EndpointId.of("idempotency"), EndpointId.of("idempotencyinbox"));
+    private static final Set<EndpointId> OURS = Set.of(
+            EndpointId.of("idempotency"),
+            EndpointId.of("idempotencyinbox"),
+            EndpointId.of("idempotencydeadletters"),
+            EndpointId.of("idempotencyreconciliation"));
 
     @Override
     public OperationInvoker apply(

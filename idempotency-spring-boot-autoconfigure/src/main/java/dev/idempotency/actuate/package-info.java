@@ -1,5 +1,6 @@
 /**
- * The Actuator endpoints {@code idempotency} and {@code idempotencyinbox}, and the health contributor {@code idempotency}.
+ * The Actuator endpoints {@code idempotency}, {@code idempotencyinbox}, {@code idempotencydeadletters} and
+ * {@code idempotencyreconciliation}, and the health contributor {@code idempotency}.
  *
  * <p>For users: the endpoints, which a bean of the application's own may replace, and the status
  * {@link dev.idempotency.actuate.IdempotencyHealthIndicator#DEGRADED}. What else is public is so for the

@@ -46,8 +46,8 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
- * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail, claims from code,
- * and, with the JDBC store, cleanup, inbox and results.
+ * Auto-configuration for {@code @IdempotentListener}: the listeners, what becomes of messages that fail and of dead letters,
+ * claims from code, and, with the JDBC store, cleanup, inbox and results.
  */
 @AutoConfiguration(after = {IdempotencyStoreAutoConfiguration.class, KafkaAutoConfiguration.class})
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
@@ -58,7 +58,9 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
     FailureConfiguration.class,
     InboxConfiguration.class,
     CleanupConfiguration.class,
-    OperationsConfiguration.class
+    OperationsConfiguration.class,
+    RedriveConfiguration.class,
+    ReconciliationConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 

@@ -1,13 +1,17 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.actuate.ConsumerReports;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcStrategyFactory;
@@ -22,11 +26,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration for the Actuator endpoints {@code idempotency} and {@code idempotencyinbox}. */
+/** Auto-configuration for the Actuator endpoints, {@code idempotency} and those that begin so. */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 @ConditionalOnBean(ListenerDefinitionRegistry.class)
-@EnableConfigurationProperties(InboxEndpointProperties.class)
+@EnableConfigurationProperties({InboxEndpointProperties.class, DeadLettersEndpointProperties.class})
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
@@ -65,5 +69,20 @@ public final class IdempotencyEndpointAutoConfiguration {
             Inbox inbox, ObjectProvider<ConsumerRegistry> consumers, InboxEndpointProperties properties) {
         return new IdempotencyInboxEndpoint(
                 inbox, ConsumerRegistry.of(consumers::stream), properties.showValues(), properties.roles());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    IdempotencyDeadLettersEndpoint idempotencyDeadLettersEndpoint(
+            DeadLetters deadLetters, DeadLettersEndpointProperties properties) {
+        return new IdempotencyDeadLettersEndpoint(deadLetters, properties.showValues(), properties.roles());
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint
+    @ConditionalOnMissingBean
+    IdempotencyReconciliationEndpoint idempotencyReconciliationEndpoint(Reconciliation reconciliation) {
+        return new IdempotencyReconciliationEndpoint(reconciliation);
     }
 }

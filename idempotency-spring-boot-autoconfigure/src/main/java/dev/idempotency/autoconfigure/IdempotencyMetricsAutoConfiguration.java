@@ -5,6 +5,7 @@ import dev.idempotency.metrics.CleanupMeters;
 import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.ReconciliationMeters;
 import dev.idempotency.metrics.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -46,6 +47,12 @@ public final class IdempotencyMetricsAutoConfiguration {
         @ConditionalOnMissingBean
         InboxMeters idempotencyInboxMeters(MeterRegistry registry) {
             return new InboxMeters(registry);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        ReconciliationMeters idempotencyReconciliationMeters(MeterRegistry registry) {
+            return new ReconciliationMeters(registry);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.idempotency.kafka.CapturingDeserializer;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -31,6 +32,8 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/idempotency/schema/**");
+        // What stands in the place of a consumer where there is none.
+        hints.proxies().registerJdkProxy(Consumer.class);
         ReflectionHints reflection = hints.reflection();
         SpringKafkaInternals.registerHints(reflection, classLoader);
         // Kafka makes it by its name.

@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
@@ -29,6 +30,11 @@ public final class ProtectedMethods {
     /** Whether all its methods are faulty, so that the application will not start. */
     public boolean isEmpty() {
         return this.definitions.isEmpty();
+    }
+
+    /** All definitions, in no order. */
+    public Collection<ListenerDefinition> definitions() {
+        return this.definitions.values();
     }
 
     /** The consumer that failures are told of; of several, the first by name. */

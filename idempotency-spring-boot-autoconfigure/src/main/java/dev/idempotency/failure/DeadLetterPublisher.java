@@ -173,6 +173,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             byte @Nullable [] key,
             byte @Nullable [] value) {
         String topic = destination.topic();
+        DeadLetterOwner.tellBy(headers, this.consumer);
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
         byte[] keyBytes = (key != null) ? key : this.producer.serialize(true, topic, headers, record.key());
         byte[] valueBytes = (value != null) ? value : this.producer.serialize(false, topic, headers, record.value());

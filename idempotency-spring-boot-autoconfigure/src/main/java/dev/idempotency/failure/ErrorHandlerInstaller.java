@@ -98,8 +98,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         if (refusal == null && !PollFailureHandler.areHandledBy(container.getCommonErrorHandler())) {
             this.receivedBytes.deliverUnreadableIn(
-                    container,
-                    failure -> !PollFailureHandler.isOfUnavailableService(failure) && isMessagesFault(failure));
+                    container, failure -> !UnavailableService.isCauseOf(failure) && isMessagesFault(failure));
         }
     }
 

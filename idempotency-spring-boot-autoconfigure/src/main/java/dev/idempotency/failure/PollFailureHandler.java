@@ -1,12 +1,7 @@
 package dev.idempotency.failure;
 
 import java.lang.reflect.Method;
-import java.net.SocketException;
-import java.net.SocketTimeoutException;
-import java.net.UnknownHostException;
-import java.net.http.HttpTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -16,11 +11,8 @@ import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
-import org.apache.kafka.common.errors.RetriableException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -43,17 +35,6 @@ final class PollFailureHandler {
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
     private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
     private static final Duration THROTTLE = Duration.ofSeconds(1);
-
-    /** What a deserializer meets with when the service that it asks, such as a schema registry, does not answer. */
-    private static final List<Class<? extends Exception>> NO_ANSWER = List.of(
-            RetriableException.class,
-            InterruptException.class,
-            WakeupException.class,
-            SocketException.class,
-            SocketTimeoutException.class,
-            UnknownHostException.class,
-            UnresolvedAddressException.class,
-            HttpTimeoutException.class);
 
     private final CommonErrorHandler handler;
     private final ContainerSuspension suspension;
@@ -79,12 +60,6 @@ final class PollFailureHandler {
         return method != null && !method.getDeclaringClass().getName().startsWith(SPRING_KAFKA);
     }
 
-    /** Whether a record could not be read because somebody else did not answer. */
-    static boolean isOfUnavailableService(@Nullable Throwable failure) {
-        Causes causes = Causes.of(failure);
-        return NO_ANSWER.stream().anyMatch(causes::contains);
-    }
-
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
         boolean readable = !(thrown instanceof RecordDeserializationException unreadable)
                 || unreadable.headers() == null
@@ -104,7 +79,7 @@ final class PollFailureHandler {
     private void handle(
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         ConsumerRecord<?, ?> record = recordOf(unreadable);
-        if (isOfUnavailableService(unreadable)) {
+        if (UnavailableService.isCauseOf(unreadable)) {
             this.suspension.suspend(unreadable, record, container);
             return;
         }

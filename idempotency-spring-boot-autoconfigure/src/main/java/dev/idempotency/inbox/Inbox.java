@@ -4,11 +4,14 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ReplayException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.Causes;
+import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -63,6 +66,15 @@ public final class Inbox implements DisposableBean {
     /** One message with all that was received of it, or {@code null} if it is not in the inbox. */
     public @Nullable InboxMessage find(MessageId id) {
         return this.reader.find(id);
+    }
+
+    /**
+     * What became of messages, as far as they are in the inbox.
+     *
+     * @param ids ids of one consumer, a thousand at most
+     */
+    public Map<MessageId, InboxStatus> statuses(Collection<MessageId> ids) {
+        return this.reader.statuses(ids);
     }
 
     /**
@@ -159,7 +171,7 @@ public final class Inbox implements DisposableBean {
                 try {
                     sent += replay(message) ? 1 : 0;
                 } catch (ReplayException ex) {
-                    if (!ReplayProducer.isRefusal(ex)) {
+                    if (!RawRecordProducers.isRefusal(ex)) {
                         throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
                     }
                     refused++;

@@ -11,8 +11,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -57,6 +61,12 @@ final class InboxReader {
                 and message_id not like '%%%s%%'
             order by record_topic, record_partition, record_offset
             %s
+            """;
+
+    private static final String STATUSES = """
+            select message_id, status
+            from %s
+            where consumer_id = ? and message_id in (%s)
             """;
 
     private static final String NOT_REPLAYABLE = """
@@ -132,6 +142,27 @@ final class InboxReader {
             conditions.add(condition);
             parameters.add((value instanceof Instant instant) ? EpochSeconds.toDecimal(instant) : value.toString());
         }
+    }
+
+    /** What became of messages of one consumer, as far as they are there. */
+    Map<MessageId, InboxStatus> statuses(Collection<MessageId> ids) {
+        Map<MessageId, InboxStatus> found = new HashMap<>();
+        if (!ids.isEmpty()) {
+            String consumer = ids.iterator().next().consumer();
+            Object[] parameters = Stream.concat(
+                            Stream.of(consumer), ids.stream().map(MessageId::value))
+                    .toArray();
+            this.database.inTransaction(() -> {
+                this.jdbc.query(
+                        STATUSES.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1)),
+                        row -> {
+                            found.put(new MessageId(consumer, row.getString(1)), InboxStatus.of(row.getString(2)));
+                        },
+                        parameters);
+                return found;
+            });
+        }
+        return found;
     }
 
     @Nullable

@@ -107,6 +107,12 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
         }
     }
 
+    /** The listener's own; {@code null} before this one has been configured. */
+    @Nullable
+    Deserializer<?> inner() {
+        return this.delegate;
+    }
+
     private Deserializer<?> delegate() {
         Assert.state(this.delegate != null, "The deserializer was not configured");
         return this.delegate;

@@ -43,6 +43,12 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
     }
 
     @Override
+    @Nullable
+    ReadableRecordFilter<K, V> filter() {
+        return this.filter;
+    }
+
+    @Override
     public boolean wantsPollResult() {
         return this.filter == null && this.delegate.wantsPollResult();
     }

@@ -44,6 +44,12 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
     }
 
     @Override
+    @Nullable
+    ReadableRecordFilter<K, V> filter() {
+        return this.filter;
+    }
+
+    @Override
     public void onMessage(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,

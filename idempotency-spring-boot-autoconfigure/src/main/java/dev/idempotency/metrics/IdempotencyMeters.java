@@ -44,6 +44,11 @@ import dev.idempotency.observe.Outcome;
  * <td>messages of the inbox that were sent to their topics again</td></tr>
  * <tr><td>{@value #INBOX_UNRECORDED}</td><td>counter</td><td>{@value #CONSUMER}</td>
  * <td>failures that could not be recorded in the inbox</td></tr>
+ * <tr><td>{@value #RECONCILIATION}</td><td>timer</td><td>{@value #CONSUMER}, {@value #RESULT}</td>
+ * <td>reconciliations: {@code completed}, {@code cancelled}, {@code failed}</td></tr>
+ * <tr><td>{@value #RECONCILIATION_MISSING}</td><td>gauge</td><td>{@value #CONSUMER}</td>
+ * <td>messages that the last reconciliation of this instance missed and did not send again; not a number before there was
+ * one</td></tr>
  * </table>
  */
 public final class IdempotencyMeters {
@@ -66,6 +71,8 @@ public final class IdempotencyMeters {
     public static final String STORE_OLDEST_AGE = "idempotency.store.oldest.age";
     public static final String INBOX_REPLAYS = "idempotency.inbox.replays";
     public static final String INBOX_UNRECORDED = "idempotency.inbox.unrecorded";
+    public static final String RECONCILIATION = "idempotency.reconciliation";
+    public static final String RECONCILIATION_MISSING = "idempotency.reconciliation.missing";
 
     public static final String CONSUMER = "consumer";
     public static final String OUTCOME = "outcome";

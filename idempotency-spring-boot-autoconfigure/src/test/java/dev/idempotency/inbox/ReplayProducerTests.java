@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.kafka.RawRecordProducers;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -57,11 +58,11 @@ class ReplayProducerTests {
 
     @Test
     void aRecordThatIsRefusedIsToldFromABrokerThatDoesNotAnswer() {
-        assertThat(ReplayProducer.isRefusal(new ExecutionException(new RecordTooLargeException())))
+        assertThat(RawRecordProducers.isRefusal(new ExecutionException(new RecordTooLargeException())))
                 .isTrue();
-        assertThat(ReplayProducer.isRefusal(new ExecutionException(new TimeoutException())))
+        assertThat(RawRecordProducers.isRefusal(new ExecutionException(new TimeoutException())))
                 .isFalse();
-        assertThat(ReplayProducer.isRefusal(new IllegalStateException("no producer")))
+        assertThat(RawRecordProducers.isRefusal(new IllegalStateException("no producer")))
                 .isFalse();
     }
 }

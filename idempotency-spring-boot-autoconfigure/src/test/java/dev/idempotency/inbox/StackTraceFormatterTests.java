@@ -2,6 +2,7 @@ package dev.idempotency.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.kafka.RawRecordProducers;
 import java.sql.SQLException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.junit.jupiter.api.Test;
@@ -62,8 +63,8 @@ class StackTraceFormatterTests {
         RecordTooLargeException inner = new RecordTooLargeException("inner", outer);
         outer.initCause(inner);
         assertThat(StackTraceFormatter.format(outer)).contains("outer", "inner", "CIRCULAR REFERENCE");
-        assertThat(ReplayProducer.isRefusal(outer)).isTrue();
-        assertThat(ReplayProducer.isRefusal(endless())).isFalse();
+        assertThat(RawRecordProducers.isRefusal(outer)).isTrue();
+        assertThat(RawRecordProducers.isRefusal(endless())).isFalse();
         SQLException sql = new SQLException("violated\n secret", "23505", outer);
         DataIntegrityViolationException translated = new DataIntegrityViolationException("translated", sql);
         IllegalStateException last = new IllegalStateException("last", translated);

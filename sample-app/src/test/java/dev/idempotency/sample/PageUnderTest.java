@@ -41,8 +41,13 @@ final class PageUnderTest {
 
     /** A counter of a consumer; -1 before the page has any. */
     long count(String consumer, String column) {
-        String text = text("[data-row='%s'] [data-column='%s']".formatted(consumer, column));
+        String text = cell(consumer, column);
         return text.isEmpty() ? -1 : Long.parseLong(text.replace(",", ""));
+    }
+
+    /** What a cell of a table says. */
+    String cell(String row, String column) {
+        return text("[data-row='%s'] [data-column='%s']".formatted(row, column));
     }
 
     boolean showsProgress() {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -165,17 +166,44 @@ class SamplePageIT {
                 .anyMatch(line -> line.contains("bookings duplicate")));
     }
 
+    @Test
+    void whatIsGivenUpIsSeenByOperatorsAndRedrivenOnceTheBugIsMendedAndThenNothingIsMissing() {
+        this.page.push("give-up");
+        awaitThat("four dead letters", () -> {
+            this.page.push("look");
+            return Stream.of("ledger", "turnover", "receipts", "points")
+                            .allMatch(consumer -> this.page.count("operated-" + consumer, "pending") == 1)
+                    && this.page.count("operated-receipts", "failed") == 1;
+        });
+        // The last look may not be over yet, and would have the last word.
+        awaitThat("the look", () -> this.page.notice().equals("Look: done."));
+
+        this.page.push("redrive");
+
+        // A dead letter of each of four consumers goes back, and the one without the annotation sees them all.
+        awaitPaymentAddedWithoutTheAnnotation(5);
+        awaitThat("the notice", () -> this.page.notice().startsWith("Mend and redrive: done. Seen by ledger, points,"));
+        assertThat(this.page.count("operated-ledger", "redriven")).isPositive();
+        assertThat(this.page.count("operated-ledger", "pending")).isZero();
+
+        this.page.push("reconcile");
+        awaitThat("the reconciliation", () -> Stream.of("ledger", "turnover", "receipts", "points")
+                .allMatch(consumer ->
+                        this.page.cell("operated-" + consumer, "reconciled").endsWith("read, none missing")));
+    }
+
     private long bookings() {
         return this.jdbc.sql("select count(*) from booking").query(Long.class).single();
     }
 
     @Test
     void everyButtonIsReachedByKeyboardAndPushedWithEnter() {
-        for (String button : List.of("send", "send-five-times", "burst", "replay", "fail", "kill", "request-twice")) {
+        for (String button :
+                List.of("send", "send-five-times", "burst", "replay", "fail", "kill", "give-up", "request-twice")) {
             new Actions(this.browser).sendKeys(Keys.TAB).perform();
             assertThat(this.page.focused()).isEqualTo(button);
         }
-        for (int back = 0; back < 6; back++) {
+        for (int back = 0; back < 7; back++) {
             new Actions(this.browser)
                     .keyDown(Keys.SHIFT)
                     .sendKeys(Keys.TAB)

@@ -101,6 +101,16 @@ public final class BenchmarkApplication implements AutoCloseable {
         this.workload.publish(messages);
     }
 
+    /**
+     * Puts new messages into the topic, whose ids are {@code number-0} and so on, and has the listener's group commit them
+     * without having read them. Returns the topic.
+     */
+    public String publishNumberedAndCommit(int messages, String listener) {
+        this.workload.publishNumbered(messages);
+        moveTo(listener, offsetsBeforeEnd(0));
+        return this.workload.topic();
+    }
+
     /** Starts listeners before the last records of each partition, whether or not they have had them before. */
     public AlternatingListeners alternate(Collection<String> listeners, int records) {
         jdbc().execute("checkpoint");

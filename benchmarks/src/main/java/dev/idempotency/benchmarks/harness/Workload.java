@@ -43,6 +43,18 @@ final class Workload implements AutoCloseable {
         this.producer.flush();
     }
 
+    String topic() {
+        return this.topic;
+    }
+
+    /** Publishes messages whose ids are {@code number-0} and so on. */
+    void publishNumbered(int messages) {
+        for (int i = 0; i < messages; i++) {
+            this.producer.send(message(0, "number-" + i));
+        }
+        this.producer.flush();
+    }
+
     /** Publishes to the first partition at a fixed rate, whether or not anybody keeps up. */
     void publish(int messages, int perSecond) {
         long start = System.nanoTime();
@@ -57,7 +69,10 @@ final class Workload implements AutoCloseable {
     }
 
     private ProducerRecord<String, String> message(int partition) {
-        String id = UUID.randomUUID().toString();
+        return message(partition, UUID.randomUUID().toString());
+    }
+
+    private ProducerRecord<String, String> message(int partition, String id) {
         ProducerRecord<String, String> message = new ProducerRecord<>(this.topic, partition, null, id + " " + FILLING);
         message.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
         String version = Long.toString(LAST_VERSION.incrementAndGet());

@@ -77,7 +77,7 @@ public record Sizes(
         return with(this.warmUps, this.rounds, messages, messages);
     }
 
-    /** That many rows in the table before the run, in scenarios 4, 5, 9 and 10. */
+    /** That many rows in the table before the run, in scenarios 4, 5, 14 and 15. */
     public Sizes withRows(int rows) {
         return new Sizes(
                 this.warmUps,
@@ -85,6 +85,7 @@ public record Sizes(
                 this.messages,
                 this.batchMessages,
                 List.of(0, rows),
+                this.consumers,
                 rows,
                 this.perSecond,
                 this.rateSeconds,

@@ -35,7 +35,8 @@ class ScenariosIT {
                 new Operations(),
                 new ScaleOut(),
                 new IdOrder(),
-                new Autovacuum());
+                new Autovacuum(),
+                new Reconciling());
     }
 
     @ParameterizedTest

@@ -22,9 +22,27 @@ public enum Mishap {
         void happen(String paymentId) {
             throw new ConsumerKilled("A planned crash, before the offset of payment " + paymentId + " is committed");
         }
+    },
+
+    /** The listener has a bug until that is mended: it is not retried, and the payment is given up. */
+    BUG {
+        @Override
+        void happen(String paymentId) {
+            throw new ClassCastException("A planned bug, which payment " + paymentId + " has met with");
+        }
+
+        @Override
+        boolean lasts() {
+            return true;
+        }
     };
 
     abstract void happen(String paymentId);
+
+    /** Whether it happens again and again. */
+    boolean lasts() {
+        return false;
+    }
 
     private static final class ConsumerKilled extends Error {
 

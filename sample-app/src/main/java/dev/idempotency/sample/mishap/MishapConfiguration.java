@@ -22,4 +22,10 @@ class MishapConfiguration {
     static Advisor killedConsumers(ObjectProvider<Mishaps> mishaps) {
         return MishapAdvisor.afterTheCommit(Mishap.KILLED_CONSUMER, mishaps);
     }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor bugs(ObjectProvider<Mishaps> mishaps) {
+        return MishapAdvisor.insideTheTransaction(Mishap.BUG, mishaps);
+    }
 }

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
-/** The mishaps that await payments. Each befalls every listener of the payment, and each of them once. */
+/** The mishaps that await payments. Each befalls every listener of the payment, and each of them once unless it lasts. */
 @Component
 public class Mishaps {
 
@@ -19,7 +19,13 @@ public class Mishaps {
 
     /** Whether the mishap befalls this victim now. */
     boolean strikes(Mishap mishap, String paymentId, String victim) {
-        return this.planned.get(paymentId) == mishap && this.struck.add(new Struck(paymentId, victim));
+        return this.planned.get(paymentId) == mishap
+                && (mishap.lasts() || this.struck.add(new Struck(paymentId, victim)));
+    }
+
+    /** Ends those that last. */
+    public void mend() {
+        this.planned.values().removeIf(Mishap::lasts);
     }
 
     private record Struck(String paymentId, String victim) {}

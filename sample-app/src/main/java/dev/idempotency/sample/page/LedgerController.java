@@ -87,6 +87,12 @@ class LedgerController {
         this.rewind.toTheBeginning();
     }
 
+    /** Mends the listeners: what they have given up can be redriven. */
+    @PostMapping("/repairs")
+    void repair() {
+        this.mishaps.mend();
+    }
+
     @ExceptionHandler
     ProblemDetail onImpossible(IllegalStateException ex) {
         return ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, String.valueOf(ex.getMessage()));

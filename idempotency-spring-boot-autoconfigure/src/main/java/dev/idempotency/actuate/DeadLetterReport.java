@@ -1,0 +1,98 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.redrive.DeadLetter;
+import dev.idempotency.redrive.DeadLetterMessage;
+import dev.idempotency.redrive.DeadLetterPage;
+import dev.idempotency.redrive.RedriveReport;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+
+/**
+ * A dead letter, with all that stands in its record: sanitized unless values are shown, but for names, sizes and the class
+ * of its exception.
+ *
+ * @param letter what is known of it
+ * @param key the record's key
+ * @param headers the record's headers, in their order
+ * @param payload the record's value
+ */
+record DeadLetterReport(
+        Entry letter,
+        InboxMessageReport.@Nullable Bytes key,
+        List<InboxMessageReport.HeaderReport> headers,
+        InboxMessageReport.@Nullable Bytes payload) {
+
+    static DeadLetterReport of(DeadLetterMessage message, boolean showValues) {
+        return new DeadLetterReport(
+                Entry.of(message.letter(), showValues),
+                InboxMessageReport.Bytes.of(message.key(), showValues),
+                message.headers().stream()
+                        .map(header -> InboxMessageReport.HeaderReport.of(header, showValues))
+                        .toList(),
+                InboxMessageReport.Bytes.of(message.payload(), showValues));
+    }
+
+    /**
+     * What {@link DeadLetter} knows of one. Its parts are the properties of a flat JSON object.
+     *
+     * @param deadLetter where it stands, to name it with
+     */
+    record Entry(
+            String deadLetter,
+            String status,
+            @Nullable RecordCoordinates original,
+            @Nullable String group,
+            @Nullable String exception,
+            @Nullable String message,
+            Instant at,
+            int redrives,
+            @Nullable Integer payloadSize) {
+
+        static Entry of(DeadLetter letter, boolean showValues) {
+            return new Entry(
+                    letter.record().toString(),
+                    letter.status().toString(),
+                    letter.original(),
+                    letter.group(),
+                    letter.exception(),
+                    (letter.message() == null || showValues) ? letter.message() : SanitizableData.SANITIZED_VALUE,
+                    letter.at(),
+                    letter.redrives(),
+                    letter.payloadSize());
+        }
+    }
+
+    /**
+     * Some dead letters of a consumer.
+     *
+     * @param topics its dead-letter topics that exist
+     * @param next what to ask for {@code after}, if there may be more
+     * @param redrive the redrive of the consumer that runs, or ran last
+     */
+    record Page(
+            List<Entry> deadLetters,
+            List<String> topics,
+            @Nullable String next,
+            @Nullable RedriveReport redrive) {
+
+        static Page of(DeadLetterPage page, boolean showValues, @Nullable RedriveReport redrive) {
+            return new Page(
+                    page.letters().stream()
+                            .map(letter -> Entry.of(letter, showValues))
+                            .toList(),
+                    page.topics(),
+                    (page.next() != null) ? page.next().toString() : null,
+                    redrive);
+        }
+    }
+
+    /** All consumers, each with the redrive that runs, or ran last. */
+    record Overview(Collection<ConsumerEntry> consumers) {}
+
+    /** One of them. */
+    record ConsumerEntry(String consumer, @Nullable RedriveReport redrive) {}
+}

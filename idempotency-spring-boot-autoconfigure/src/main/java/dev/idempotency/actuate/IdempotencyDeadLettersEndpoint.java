@@ -1,0 +1,208 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.RedriveException;
+import dev.idempotency.redrive.DeadLetterMessage;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
+import dev.idempotency.redrive.RedriveReport;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/**
+ * Actuator endpoint: dead letters.
+ *
+ * <p>Keys, headers, payloads and the texts of errors are shown as
+ * {@code management.endpoint.idempotencydeadletters.show-values} says: by default never.
+ *
+ * <p>They can be sent back, and that can be cancelled, once {@code management.endpoint.idempotencydeadletters.access} is
+ * {@code unrestricted}.
+ */
+@RegisterReflectionForBinding({
+    DeadLetterReport.class,
+    DeadLetterReport.Page.class,
+    DeadLetterReport.Overview.class,
+    IdempotencyDeadLettersEndpoint.Refused.class,
+    RedriveReport.class
+})
+@Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
+public final class IdempotencyDeadLettersEndpoint {
+
+    private static final Logger logger = LoggerFactory.getLogger(IdempotencyDeadLettersEndpoint.class);
+
+    private final DeadLetters deadLetters;
+    private final Show showValues;
+    private final Set<String> roles;
+
+    /**
+     * An endpoint for dead letters.
+     *
+     * @param showValues whether it shows what was received, and why it failed
+     * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
+     */
+    public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues, Set<String> roles) {
+        this.deadLetters = deadLetters;
+        this.showValues = showValues;
+        this.roles = Set.copyOf(roles);
+    }
+
+    /** All consumers, dead letters of one, or one dead letter. */
+    @ReadOperation
+    public WebEndpointResponse<Object> read(
+            @Nullable String consumer,
+            @Nullable String deadLetter,
+            @Nullable String status,
+            @Nullable String exception,
+            @Nullable String after,
+            @Nullable Integer size,
+            SecurityContext security) {
+        if (consumer == null) {
+            requireNoneOf(deadLetter, status, exception, after);
+            return new WebEndpointResponse<>(new DeadLetterReport.Overview(this.deadLetters.consumers().stream()
+                    .map(name -> new DeadLetterReport.ConsumerEntry(name, this.deadLetters.lastRedrive(name)))
+                    .toList()));
+        }
+        if (!this.deadLetters.consumers().contains(consumer)) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        boolean shown = this.showValues.isShown(security, this.roles);
+        // Asked first: a list that is read after the end of a redrive shows all that it has done.
+        RedriveReport redrive = this.deadLetters.lastRedrive(consumer);
+        try {
+            return (deadLetter != null)
+                    ? one(consumer, deadLetter, shown)
+                    : new WebEndpointResponse<>(DeadLetterReport.Page.of(
+                            this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
+        } catch (RedriveException ex) {
+            return refused(ex, 503);
+        }
+    }
+
+    private static void requireNoneOf(@Nullable String... parameters) {
+        if (Stream.of(parameters).anyMatch(Objects::nonNull)) {
+            throw new InvalidEndpointRequestException(
+                    "Dead letters are known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+        }
+    }
+
+    private static DeadLetterQuery query(
+            String consumer,
+            @Nullable String status,
+            @Nullable String exception,
+            @Nullable String after,
+            @Nullable Integer size) {
+        try {
+            return new DeadLetterQuery(
+                    consumer,
+                    (status != null) ? DeadLetterStatus.of(status) : null,
+                    (exception != null) ? new ExceptionPattern(exception) : null,
+                    (after != null) ? EndpointInput.coordinates(after) : null,
+                    Objects.requireNonNullElse(size, DeadLetterQuery.DEFAULT_SIZE));
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+        }
+    }
+
+    private WebEndpointResponse<Object> one(String consumer, String deadLetter, boolean shown) {
+        DeadLetterMessage message = this.deadLetters.find(consumer, EndpointInput.coordinates(deadLetter));
+        return (message != null)
+                ? new WebEndpointResponse<>(DeadLetterReport.of(message, shown))
+                : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    /** Sends back one dead letter, or starts to send back all of a consumer, or those with such an exception. */
+    @WriteOperation
+    public WebEndpointResponse<Object> redrive(
+            String consumer,
+            @Nullable String deadLetter,
+            @Nullable Boolean all,
+            @Nullable String exception,
+            SecurityContext security) {
+        boolean everything = Boolean.TRUE.equals(all);
+        if (Stream.of(deadLetter != null, everything, exception != null)
+                        .filter(asked -> asked)
+                        .count()
+                != 1) {
+            throw new InvalidEndpointRequestException(
+                    "Name one with 'deadLetter', ask for all with '\"all\": true', or for those whose exception is of a"
+                            + " class with 'exception'",
+                    "One of deadLetter, all and exception");
+        }
+        if (!this.deadLetters.consumers().contains(consumer)) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        ExceptionPattern pattern = (exception != null) ? pattern(exception) : null;
+        logger.warn(
+                "A redrive of {} of consumer '{}' was requested by {}",
+                (deadLetter != null)
+                        ? "dead letter " + EndpointInput.coordinates(deadLetter)
+                        : (pattern != null)
+                                ? "dead letters with exception '" + EndpointInput.printable(pattern.text()) + "'"
+                                : "all dead letters",
+                EndpointInput.printable(consumer),
+                EndpointInput.nameOf(security.getPrincipal()));
+        try {
+            return (deadLetter != null)
+                    ? redriveOne(consumer, deadLetter)
+                    : new WebEndpointResponse<>(
+                            (pattern != null)
+                                    ? this.deadLetters.redriveMatching(consumer, pattern)
+                                    : this.deadLetters.redriveAll(consumer),
+                            202);
+        } catch (RedriveException ex) {
+            return refused(ex, 409);
+        }
+    }
+
+    private static ExceptionPattern pattern(String text) {
+        try {
+            return new ExceptionPattern(text);
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+        }
+    }
+
+    private WebEndpointResponse<Object> redriveOne(String consumer, String deadLetter) {
+        RedriveReport report = this.deadLetters.redrive(consumer, EndpointInput.coordinates(deadLetter));
+        if (report == null) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        return new WebEndpointResponse<>(report, (report.sent() > 0) ? WebEndpointResponse.STATUS_OK : 409);
+    }
+
+    /** Cancels the redrive of a consumer. */
+    @DeleteOperation
+    public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
+        boolean cancelled = this.deadLetters.cancel(consumer);
+        if (cancelled) {
+            logger.warn(
+                    "The redrive of dead letters of consumer '{}' was cancelled by {}",
+                    EndpointInput.printable(consumer),
+                    EndpointInput.nameOf(security.getPrincipal()));
+        }
+        return new WebEndpointResponse<>(
+                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    private static WebEndpointResponse<Object> refused(RedriveException failure, int status) {
+        return new WebEndpointResponse<>(new Refused(String.valueOf(failure.getMessage())), status);
+    }
+
+    /** Why nothing was done. */
+    record Refused(String refused) {}
+}

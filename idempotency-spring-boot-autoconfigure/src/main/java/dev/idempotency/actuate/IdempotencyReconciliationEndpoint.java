@@ -1,0 +1,114 @@
+package dev.idempotency.actuate;
+
+import dev.idempotency.ReconciliationException;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationReport;
+import dev.idempotency.reconciliation.ReconciliationRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.convert.DurationStyle;
+
+/**
+ * Actuator endpoint: reconciliations.
+ *
+ * <p>They can be started and cancelled once {@code management.endpoint.idempotencyreconciliation.access} is
+ * {@code unrestricted}. Ids and places of messages are shown, and nothing else of them.
+ */
+@RegisterReflectionForBinding({
+    ReconciliationReport.class,
+    IdempotencyReconciliationEndpoint.Overview.class,
+    IdempotencyReconciliationEndpoint.Refused.class
+})
+@Endpoint(id = "idempotencyreconciliation", defaultAccess = Access.READ_ONLY)
+public final class IdempotencyReconciliationEndpoint {
+
+    private static final Logger logger = LoggerFactory.getLogger(IdempotencyReconciliationEndpoint.class);
+
+    private static final Duration DEFAULT_SINCE = Duration.ofHours(24);
+
+    private final Reconciliation reconciliation;
+
+    public IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
+        this.reconciliation = reconciliation;
+    }
+
+    /** The reconciliations that run or ran last, of all consumers or of one. */
+    @ReadOperation
+    public @Nullable Object read(@Nullable String consumer) {
+        if (consumer != null) {
+            return this.reconciliation.lastReconciliation(consumer);
+        }
+        return new Overview(
+                List.copyOf(this.reconciliation.consumers()),
+                this.reconciliation.consumers().stream()
+                        .map(this.reconciliation::lastReconciliation)
+                        .filter(Objects::nonNull)
+                        .toList());
+    }
+
+    /** Starts one. */
+    @WriteOperation
+    public WebEndpointResponse<Object> start(
+            String consumer, @Nullable String since, @Nullable Boolean replay, SecurityContext security) {
+        if (!this.reconciliation.consumers().contains(consumer)) {
+            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+        }
+        ReconciliationRequest request = request(consumer, since, Boolean.TRUE.equals(replay));
+        logger.warn(
+                "A reconciliation of consumer '{}' since {}{} was requested by {}",
+                EndpointInput.printable(consumer),
+                request.since(),
+                request.replay() ? ", with a replay of what is missing," : "",
+                EndpointInput.nameOf(security.getPrincipal()));
+        try {
+            return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
+        } catch (ReconciliationException ex) {
+            return new WebEndpointResponse<>(new Refused(String.valueOf(ex.getMessage())), 409);
+        }
+    }
+
+    private static ReconciliationRequest request(String consumer, @Nullable String since, boolean replay) {
+        try {
+            return new ReconciliationRequest(
+                    consumer, (since != null) ? DurationStyle.detectAndParse(since) : DEFAULT_SINCE, replay);
+        } catch (IllegalArgumentException | ArithmeticException ex) {
+            throw new InvalidEndpointRequestException(
+                    "'since' is no time to look back for, such as PT24H or 7d: "
+                            + EndpointInput.printable(String.valueOf(ex.getMessage())),
+                    "No such time");
+        }
+    }
+
+    /** Cancels that of a consumer. */
+    @DeleteOperation
+    public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
+        boolean cancelled = this.reconciliation.cancel(consumer);
+        if (cancelled) {
+            logger.warn(
+                    "The reconciliation of consumer '{}' was cancelled by {}",
+                    EndpointInput.printable(consumer),
+                    EndpointInput.nameOf(security.getPrincipal()));
+        }
+        return new WebEndpointResponse<>(
+                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    /** The consumers that can be reconciled, and the reconciliations that run or ran last. */
+    record Overview(List<String> consumers, List<ReconciliationReport> reconciliations) {}
+
+    /** Why nothing was done. */
+    record Refused(String refused) {}
+}

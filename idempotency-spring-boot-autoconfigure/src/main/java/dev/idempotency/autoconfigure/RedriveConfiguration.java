@@ -1,0 +1,43 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.redrive.DeadLetterSourceResolver;
+import dev.idempotency.redrive.DeadLetters;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ProducerFactory;
+
+/** Dead letters, and how they are sent back. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties({DeadLetterProperties.class, ErrorsProperties.class})
+final class RedriveConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    DeadLetters idempotencyDeadLetters(
+            ListenerDefinitionRegistry definitions,
+            ObjectProvider<KafkaListenerEndpointRegistry> containers,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            DeadLetterProperties properties,
+            ErrorsProperties errors,
+            Environment environment) {
+        DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
+                definitions::listeners,
+                () -> containers.stream()
+                        .map(KafkaListenerEndpointRegistry::getAllListenerContainers)
+                        .findFirst()
+                        .orElse(List.of()),
+                producerFactory::getIfUnique,
+                errors.deadLetter().suffix());
+        RawRecordProducers producers = new RawRecordProducers(
+                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
+        return new DeadLetters(sources, producers, properties.maxRedrives(), properties.redrivesPerSecond());
+    }
+}

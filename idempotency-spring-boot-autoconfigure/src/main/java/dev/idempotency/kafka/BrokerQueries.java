@@ -1,0 +1,95 @@
+package dev.idempotency.kafka;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.GroupListing;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
+import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
+
+/** Asks brokers about topics and groups, on behalf of somebody who waits for the answer. */
+public final class BrokerQueries implements AutoCloseable {
+
+    private static final int ANSWER_MILLIS = 10_000;
+
+    private final Admin admin;
+
+    public BrokerQueries(BrokerConnection connection, String purpose) {
+        Map<String, Object> settings = new HashMap<>(connection.settings());
+        settings.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-" + purpose);
+        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
+        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
+        settings.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
+        settings.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
+        this.admin = Admin.create(settings);
+    }
+
+    /** The id of a topic, or {@code null} if there is no such topic. */
+    public @Nullable Uuid topicId(String topic) {
+        try {
+            return get(this.admin.describeTopics(List.of(topic)).allTopicNames())
+                    .get(topic)
+                    .topicId();
+        } catch (KafkaException ex) {
+            if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
+                return null;
+            }
+            throw ex;
+        }
+    }
+
+    /** The groups that have committed offsets of any of the topics, and so see what is sent there. */
+    public Set<String> groupsReading(Collection<String> topics) {
+        Map<String, ListConsumerGroupOffsetsSpec> questions = new HashMap<>();
+        get(this.admin.listGroups(ListGroupsOptions.forConsumerGroups()).valid()).stream()
+                .map(GroupListing::groupId)
+                .forEach(group -> questions.put(group, new ListConsumerGroupOffsetsSpec()));
+        Set<String> reading = new TreeSet<>();
+        if (!questions.isEmpty()) {
+            Map<String, Map<TopicPartition, OffsetAndMetadata>> answers =
+                    get(this.admin.listConsumerGroupOffsets(questions).all());
+            answers.forEach((group, offsets) -> {
+                offsets.values().removeIf(Objects::isNull);
+                if (offsets.keySet().stream().map(TopicPartition::topic).anyMatch(topics::contains)) {
+                    reading.add(group);
+                }
+            });
+        }
+        return reading;
+    }
+
+    private static <T> T get(KafkaFuture<T> answer) {
+        try {
+            return answer.get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException ex) {
+            throw new KafkaException("The brokers do not tell: " + ex.getCause(), ex.getCause());
+        } catch (TimeoutException ex) {
+            throw new KafkaException("The brokers do not answer", ex);
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new KafkaException("Interrupted while waiting for the brokers", ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        this.admin.close(Duration.ZERO);
+    }
+}

@@ -1,0 +1,53 @@
+package dev.idempotency.kafka;
+
+import dev.idempotency.RecordCoordinates;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.springframework.kafka.support.KafkaHeaders;
+
+/**
+ * The headers of a record that is sent to its topic again. Those of its way through retry topics are left out, so that its
+ * attempts are counted anew; others lead back to the original record, so that a key made of its coordinates stays the same.
+ */
+public final class RepublishedHeaders {
+
+    private static final String RETRY_TOPIC_PREFIX = "retry_topic-";
+    private static final Set<String> LEADING_BACK =
+            Set.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
+
+    private RepublishedHeaders() {}
+
+    /** The headers for a copy of a record that had these, and stood there. */
+    public static List<Header> of(Iterable<Header> headers, RecordCoordinates original) {
+        return of(headers, original, name -> false);
+    }
+
+    /** The same without others that are not to be seen again. */
+    public static List<Header> of(Iterable<Header> headers, RecordCoordinates original, Predicate<String> leftOut) {
+        List<Header> kept = new ArrayList<>();
+        for (Header header : headers) {
+            if (!header.key().startsWith(RETRY_TOPIC_PREFIX) && !leftOut.test(header.key())) {
+                kept.add(header);
+            }
+        }
+        if (kept.stream().noneMatch(header -> LEADING_BACK.contains(header.key()))) {
+            kept.add(new RecordHeader(
+                    KafkaHeaders.ORIGINAL_TOPIC, original.topic().getBytes(StandardCharsets.UTF_8)));
+            kept.add(new RecordHeader(
+                    KafkaHeaders.ORIGINAL_PARTITION,
+                    ByteBuffer.allocate(Integer.BYTES)
+                            .putInt(original.partition())
+                            .array()));
+            kept.add(new RecordHeader(
+                    KafkaHeaders.ORIGINAL_OFFSET,
+                    ByteBuffer.allocate(Long.BYTES).putLong(original.offset()).array()));
+        }
+        return kept;
+    }
+}

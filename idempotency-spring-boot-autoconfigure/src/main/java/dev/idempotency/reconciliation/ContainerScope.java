@@ -1,0 +1,67 @@
+package dev.idempotency.reconciliation;
+
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.PartitionReader;
+import dev.idempotency.kafka.PartitionReader.Range;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+
+/** What a container reads, and how far its group has come. */
+record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String group) {
+
+    private static final String PURPOSE = "reconciliation";
+
+    /** Opens a reader beside the container, that sees what its consumers see. */
+    PartitionReader open() {
+        Object isolation = ContainerFacts.consumerSettings(this.container).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
+        return new PartitionReader(
+                BrokerConnection.of(this.container),
+                PURPOSE,
+                this.group,
+                "read_committed".equalsIgnoreCase(String.valueOf(isolation)));
+    }
+
+    private List<TopicPartition> partitions(PartitionReader reader) {
+        Pattern pattern = this.container.getContainerProperties().getTopicPattern();
+        List<String> topics = (pattern == null)
+                ? ContainerFacts.topicsOf(this.container)
+                : reader.topics().stream()
+                        .filter(topic -> pattern.matcher(topic).matches())
+                        .toList();
+        return topics.stream()
+                .flatMap(topic -> reader.partitionsOf(topic).stream())
+                .toList();
+    }
+
+    /** What still stands in its partitions and the group has committed; nothing of a partition that it has not committed. */
+    Map<TopicPartition, Range> committed(PartitionReader reader) {
+        List<TopicPartition> partitions = partitions(reader);
+        Map<TopicPartition, Range> contents = reader.contents(partitions);
+        Map<TopicPartition, Range> ranges = new HashMap<>();
+        reader.committed(partitions)
+                .forEach((partition, offset) -> ranges.put(
+                        partition,
+                        Objects.requireNonNull(contents.get(partition)).intersect(new Range(0, offset.offset()))));
+        return ranges;
+    }
+
+    /** What stands in its partitions and the group has not committed yet. */
+    Map<TopicPartition, Range> uncommitted(PartitionReader reader) {
+        List<TopicPartition> partitions = partitions(reader);
+        Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);
+        Map<TopicPartition, Range> ranges = reader.contents(partitions);
+        ranges.replaceAll((partition, contents) -> {
+            OffsetAndMetadata offset = committed.get(partition);
+            return contents.intersect(new Range((offset != null) ? offset.offset() : 0, Long.MAX_VALUE));
+        });
+        return ranges;
+    }
+}

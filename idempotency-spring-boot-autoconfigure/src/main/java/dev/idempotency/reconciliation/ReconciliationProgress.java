@@ -1,0 +1,103 @@
+package dev.idempotency.reconciliation;
+
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what a reconciliation finds, for those who ask meanwhile. */
+final class ReconciliationProgress {
+
+    private static final int MISSING_SHOWN = 1_000;
+
+    private final String id = UUID.randomUUID().toString();
+    private final ReconciliationRequest request;
+    private final Instant startedAt = Instant.now();
+    private final long start = System.nanoTime();
+    private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
+    private final List<MissingMessage> missing = new ArrayList<>();
+    private State state = State.RUNNING;
+    private @Nullable Duration took;
+    private @Nullable String failure;
+    private long records;
+    private long done;
+    private long read;
+    private long replayed;
+    private long refused;
+
+    ReconciliationProgress(ReconciliationRequest request) {
+        this.request = request;
+        for (RecordFate fate : RecordFate.values()) {
+            this.fates.put(fate, 0L);
+        }
+    }
+
+    synchronized void expect(long more) {
+        this.records += more;
+    }
+
+    /** So many offsets are behind it. */
+    synchronized void passed(long offsets) {
+        this.done += offsets;
+    }
+
+    synchronized void found(RecordFate fate) {
+        this.read++;
+        this.fates.merge(fate, 1L, Long::sum);
+    }
+
+    synchronized void missing(MissingMessage message) {
+        found(RecordFate.MISSING);
+        if (this.missing.size() < MISSING_SHOWN) {
+            this.missing.add(message);
+        }
+    }
+
+    synchronized void replayed() {
+        this.replayed++;
+    }
+
+    synchronized void refused(String why) {
+        this.refused++;
+        if (this.failure == null) {
+            this.failure = why;
+        }
+    }
+
+    synchronized void end(State how, @Nullable String why) {
+        this.state = how;
+        this.failure = (why != null) ? why : this.failure;
+        this.took = elapsed();
+    }
+
+    private Duration elapsed() {
+        return Duration.ofNanos(System.nanoTime() - this.start);
+    }
+
+    synchronized ReconciliationReport report() {
+        Duration time = (this.took != null) ? this.took : elapsed();
+        double share = (this.records > 0) ? Math.min(1, (double) this.done / this.records) : 1;
+        return new ReconciliationReport(
+                this.id,
+                this.request.consumer(),
+                this.request.since(),
+                this.request.replay(),
+                this.state,
+                this.startedAt,
+                time,
+                this.records,
+                (this.state == State.RUNNING && this.records == 0) ? 0 : share,
+                this.read,
+                Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
+                new EnumMap<>(this.fates),
+                List.copyOf(this.missing),
+                this.replayed,
+                this.refused,
+                this.failure);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.idempotency.reconciliation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a reconciliation has come, or what it found. Its parts are the properties of a flat JSON object.
+ *
+ * @param id its id
+ * @param consumer whose records it looks at
+ * @param since how far it looks back
+ * @param replay whether it sends again what is missing
+ * @param state how it stands
+ * @param startedAt when it began, by the clock of this instance
+ * @param took how long it has taken
+ * @param records how many offsets there are to look at; holes, as compaction and transactions leave them, are among them
+ * @param share the share of them that has been looked at, up to 1
+ * @param read how many records were read
+ * @param recordsPerSecond how many were read per second
+ * @param fates how many of those had which fate; the sum is what was read
+ * @param missing the first thousand that are missing
+ * @param replayed how many of those that are missing were sent again
+ * @param refused how many could not be, each for a reason of its own
+ * @param failure why it ended early, or why the first that was refused was; {@code null} otherwise
+ */
+public record ReconciliationReport(
+        String id,
+        String consumer,
+        Duration since,
+        boolean replay,
+        State state,
+        Instant startedAt,
+        Duration took,
+        long records,
+        double share,
+        long read,
+        long recordsPerSecond,
+        Map<RecordFate, Long> fates,
+        List<MissingMessage> missing,
+        long replayed,
+        long refused,
+        @Nullable String failure) {
+
+    /** How a reconciliation stands. */
+    public enum State {
+        RUNNING,
+        COMPLETED,
+        CANCELLED,
+        FAILED
+    }
+
+    /** How many records had that fate. */
+    public long count(RecordFate fate) {
+        return this.fates.getOrDefault(fate, 0L);
+    }
+}

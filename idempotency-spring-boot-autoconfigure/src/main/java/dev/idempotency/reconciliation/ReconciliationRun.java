@@ -1,0 +1,273 @@
+package dev.idempotency.reconciliation;
+
+import dev.idempotency.MessageId;
+import dev.idempotency.ReconciliationException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.failure.Causes;
+import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.job.JobControl;
+import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.BrokerQueries;
+import dev.idempotency.kafka.PartitionReader;
+import dev.idempotency.kafka.PartitionReader.Range;
+import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.listener.RecordIdentification;
+import dev.idempotency.listener.RecordIdentifier;
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.store.ProcessedMessage;
+import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at the records of one consumer that its group has committed, a poll at a time, and at what became of each. */
+final class ReconciliationRun {
+
+    private static final Logger logger = LoggerFactory.getLogger(ReconciliationRun.class);
+
+    private record Candidate(ConsumerRecord<byte[], byte[]> record, RecordCoordinates original, MessageId id) {}
+
+    private final ReconciliationRequest request;
+    private final ReconciliationProgress progress;
+    private final JobControl control;
+    private final List<ContainerScope> scopes;
+    private final OtherWhereabouts elsewhere;
+    private final Instant remembered;
+    private final ProcessedMessageStore store;
+    private final Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox;
+    private final RawRecordProducers producers;
+
+    /** Where what is remembered begins, by partition, of the container that is being looked at. */
+    private Map<TopicPartition, Range> rememberedRanges = Map.of();
+
+    /**
+     * Looks at nothing yet.
+     *
+     * @param scopes the consumer's containers, without those of retry topics
+     * @param remembered what came before this may have been forgotten
+     * @param inbox what became of messages, as far as it knows them
+     */
+    ReconciliationRun(
+            ReconciliationRequest request,
+            ReconciliationProgress progress,
+            JobControl control,
+            List<ContainerScope> scopes,
+            OtherWhereabouts elsewhere,
+            Instant remembered,
+            ProcessedMessageStore store,
+            Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox,
+            RawRecordProducers producers) {
+        this.request = request;
+        this.progress = progress;
+        this.control = control;
+        this.scopes = scopes;
+        this.elsewhere = elsewhere;
+        this.remembered = remembered;
+        this.store = store;
+        this.inbox = inbox;
+        this.producers = producers;
+    }
+
+    /** Looks at all of them, and says in the progress how that ended. */
+    void run() {
+        try {
+            this.scopes.forEach(this::reconcile);
+            this.progress.end(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+        } catch (RuntimeException ex) {
+            this.progress.end(State.FAILED, String.valueOf(Causes.of(ex).deepest()));
+            logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
+        }
+        ReconciliationReport report = this.progress.report();
+        if (report.count(RecordFate.MISSING) > 0) {
+            logger.warn(
+                    "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent"
+                            + " again",
+                    report.consumer(),
+                    report.count(RecordFate.MISSING),
+                    report.read(),
+                    report.missing().get(0).record(),
+                    report.replayed());
+        } else if (report.state() != State.FAILED) {
+            logger.info(
+                    "The reconciliation of consumer '{}' is {}: {} records, none missing",
+                    report.consumer(),
+                    report.state(),
+                    report.read());
+        }
+    }
+
+    private void reconcile(ContainerScope scope) {
+        Map<String, Uuid> topicIds = new HashMap<>();
+        try (PartitionReader reader = scope.open();
+                BrokerQueries queries = new BrokerQueries(BrokerConnection.of(scope.container()), "reconciliation");
+                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> {
+                    if (!topicIds.containsKey(topic)) {
+                        topicIds.put(topic, queries.topicId(topic));
+                    }
+                    return topicIds.get(topic);
+                })) {
+            Map<TopicPartition, Range> committed = scope.committed(reader);
+            Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
+            this.rememberedRanges = reader.since(this.remembered, committed);
+            this.progress.expect(
+                    wanted.values().stream().mapToLong(Range::length).sum());
+            Map<TopicPartition, Long> next = new HashMap<>();
+            wanted.forEach((partition, range) -> next.put(partition, range.from()));
+            reader.read(wanted, this.control::isCancelled, records -> {
+                this.control.pace(records.size());
+                if (!this.control.isCancelled()) {
+                    reconcile(identifier, records, BrokerConnection.of(scope.container()));
+                    records.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
+                }
+            });
+            if (!this.control.isCancelled()) {
+                wanted.forEach((partition, range) -> pass(next, partition, range.to()));
+            }
+        }
+    }
+
+    private void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
+        Long from = next.put(partition, to);
+        this.progress.passed(to - Objects.requireNonNull(from));
+    }
+
+    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
+        return new TopicPartition(record.topic(), record.partition());
+    }
+
+    private void reconcile(
+            RecordIdentifier identifier, List<ConsumerRecord<byte[], byte[]>> records, BrokerConnection brokers) {
+        List<Candidate> candidates = new ArrayList<>(records.size());
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            RecordIdentification identification = identifier.identify(record);
+            RecordCoordinates original = RecordCoordinates.original(record);
+            MessageId id = identification.id();
+            if (id == null) {
+                this.progress.found(fateOf(identification, original));
+            } else if (!id.consumer().equals(this.request.consumer())) {
+                // Handlers of one class may be several consumers.
+                this.progress.found(RecordFate.FILTERED);
+            } else {
+                candidates.add(new Candidate(record, original, id));
+            }
+        }
+        List<Candidate> open = withoutProcessed(candidates);
+        if (open.isEmpty()) {
+            return;
+        }
+        open.removeIf(candidate -> settled(this.elsewhere.find(candidate.original())));
+        if (this.control.isCancelled()) {
+            // Perhaps while the other places were looked at: what was not found there may be there all the same.
+            return;
+        }
+        // Asked once more, as they may have been processed while the other places were looked at.
+        open = withoutProcessed(open);
+        Map<MessageId, InboxStatus> known = open.isEmpty() ? Map.of() : this.inbox.apply(idsOf(open));
+        for (Candidate candidate : open) {
+            InboxStatus status = known.get(candidate.id());
+            if (status != null) {
+                this.progress.found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
+            } else if (isTooOld(candidate.record())) {
+                this.progress.found(RecordFate.TOO_OLD);
+            } else {
+                miss(candidate, brokers);
+            }
+        }
+    }
+
+    private RecordFate fateOf(RecordIdentification identification, RecordCoordinates original) {
+        if (identification.kind() == RecordIdentification.Kind.FILTERED) {
+            return RecordFate.FILTERED;
+        }
+        RecordFate found = this.elsewhere.find(original);
+        if (found != null) {
+            return found;
+        }
+        return (identification.kind() == RecordIdentification.Kind.UNREADABLE)
+                ? RecordFate.UNREADABLE
+                : RecordFate.WITHOUT_KEY;
+    }
+
+    private boolean settled(@Nullable RecordFate fate) {
+        if (fate != null) {
+            this.progress.found(fate);
+        }
+        return fate != null;
+    }
+
+    /** Counts those that are remembered, and returns the others. */
+    private List<Candidate> withoutProcessed(List<Candidate> candidates) {
+        List<Candidate> open = new ArrayList<>();
+        if (candidates.isEmpty()) {
+            return open;
+        }
+        Map<MessageId, ProcessedMessage> processed = this.store.find(idsOf(candidates));
+        for (Candidate candidate : candidates) {
+            ProcessedMessage message = processed.get(candidate.id());
+            if (message == null) {
+                open.add(candidate);
+            } else {
+                boolean itself = message.coordinates().equals(RecordCoordinates.of(candidate.record()));
+                this.progress.found(itself ? RecordFate.PROCESSED : RecordFate.DUPLICATE);
+            }
+        }
+        return open;
+    }
+
+    private static Set<MessageId> idsOf(List<Candidate> candidates) {
+        return candidates.stream().map(Candidate::id).collect(Collectors.toSet());
+    }
+
+    private boolean isTooOld(ConsumerRecord<?, ?> record) {
+        Range range = this.rememberedRanges.get(partitionOf(record));
+        return range == null || record.offset() < range.from();
+    }
+
+    private void miss(Candidate candidate, BrokerConnection brokers) {
+        ConsumerRecord<byte[], byte[]> record = candidate.record();
+        RecordCoordinates place = RecordCoordinates.of(record);
+        this.progress.missing(new MissingMessage(place, candidate.id().value()));
+        if (!this.request.replay()) {
+            return;
+        }
+        try {
+            this.producers.send(
+                    brokers,
+                    new ProducerRecord<>(
+                            record.topic(),
+                            record.partition(),
+                            record.key(),
+                            record.value(),
+                            RepublishedHeaders.of(record.headers(), candidate.original())));
+            this.progress.replayed();
+            logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
+        } catch (Exception ex) {
+            if (ex instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            if (!RawRecordProducers.isRefusal(ex)) {
+                throw new ReconciliationException(
+                        "%s could not be sent again: %s"
+                                .formatted(place, Causes.of(ex).deepest()),
+                        ex);
+            }
+            this.progress.refused("%s could not be sent again: %s"
+                    .formatted(place, Causes.of(ex).deepest()));
+        }
+    }
+}

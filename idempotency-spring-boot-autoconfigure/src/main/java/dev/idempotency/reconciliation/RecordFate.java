@@ -1,0 +1,46 @@
+package dev.idempotency.reconciliation;
+
+/** What became of a record that a group has committed. Its text is its name in reports. */
+public enum RecordFate {
+
+    /** It is remembered as processed. */
+    PROCESSED("processed"),
+
+    /** Another record with the same id is remembered as processed. */
+    DUPLICATE("duplicates"),
+
+    /** It waits in a retry topic. */
+    RETRYING("retrying"),
+
+    /** It is in a dead-letter topic of its consumer. */
+    DEAD_LETTERED("deadLettered"),
+
+    /** It has failed, was replayed or was forgotten on purpose, as the inbox says. */
+    FAILED("failedInInbox"),
+
+    /** The listener's filter leaves it out. */
+    FILTERED("filtered"),
+
+    /** It has no key that could be looked for, and is in no dead-letter topic. Nothing more can be said. */
+    WITHOUT_KEY("withoutKey"),
+
+    /** It cannot be read, and is in no dead-letter topic. */
+    UNREADABLE("unreadable"),
+
+    /** It is not remembered, and need not be: it came before what the consumer still remembers. */
+    TOO_OLD("tooOld"),
+
+    /** It should be remembered, and is not. */
+    MISSING("missing");
+
+    private final String text;
+
+    RecordFate(String text) {
+        this.text = text;
+    }
+
+    @Override
+    public String toString() {
+        return this.text;
+    }
+}

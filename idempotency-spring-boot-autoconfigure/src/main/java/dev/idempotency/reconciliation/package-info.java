@@ -1,0 +1,11 @@
+/**
+ * Holds topics against what is remembered of them: every record that a group has committed must be processed, dead-lettered
+ * or recorded as failed.
+ *
+ * <p>For users: the bean {@link dev.idempotency.reconciliation.Reconciliation}, the values that it takes and gives, and the
+ * SPI {@link dev.idempotency.reconciliation.ReconciliationObserver}.
+ */
+@NullMarked
+package dev.idempotency.reconciliation;
+
+import org.jspecify.annotations.NullMarked;

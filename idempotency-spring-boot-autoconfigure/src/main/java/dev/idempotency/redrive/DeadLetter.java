@@ -1,0 +1,29 @@
+package dev.idempotency.redrive;
+
+import dev.idempotency.RecordCoordinates;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a dead letter without what was received.
+ *
+ * @param record where it stands in the dead-letter topic
+ * @param status what can become of it
+ * @param original where it stood first; {@code null} if its headers do not lead back to a topic that the consumer reads
+ * @param group the consumer group that gave it up, if that is known
+ * @param exception the class of what it failed with, or of what caused that; as its headers say
+ * @param message the text of that, which may quote the payload
+ * @param at when it was published as a dead letter
+ * @param redrives how often it had been sent back before
+ * @param payloadSize size of its value in bytes; {@code null} for a tombstone
+ */
+public record DeadLetter(
+        RecordCoordinates record,
+        DeadLetterStatus status,
+        @Nullable RecordCoordinates original,
+        @Nullable String group,
+        @Nullable String exception,
+        @Nullable String message,
+        Instant at,
+        int redrives,
+        @Nullable Integer payloadSize) {}

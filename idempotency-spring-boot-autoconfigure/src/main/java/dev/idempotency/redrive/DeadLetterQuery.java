@@ -1,0 +1,41 @@
+package dev.idempotency.redrive;
+
+import dev.idempotency.RecordCoordinates;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which dead letters are asked for.
+ *
+ * @param consumer whose
+ * @param status of which status; {@code null} for all
+ * @param exception with which exception, see {@link ExceptionPattern}; {@code null} for all
+ * @param after the one to continue after, as the page before says; {@code null} to begin
+ * @param size how many at most
+ */
+public record DeadLetterQuery(
+        String consumer,
+        @Nullable DeadLetterStatus status,
+        @Nullable ExceptionPattern exception,
+        @Nullable RecordCoordinates after,
+        int size) {
+
+    public static final int DEFAULT_SIZE = 50;
+    public static final int LARGEST_SIZE = 500;
+
+    public DeadLetterQuery {
+        if (size < 1 || size > LARGEST_SIZE) {
+            throw new IllegalArgumentException(
+                    "The size of a page must be between 1 and %d, but is %d".formatted(LARGEST_SIZE, size));
+        }
+    }
+
+    /** The first dead letters of a consumer. */
+    public static DeadLetterQuery of(String consumer) {
+        return new DeadLetterQuery(consumer, null, null, null, DEFAULT_SIZE);
+    }
+
+    boolean matches(DeadLetter letter) {
+        return (this.status == null || this.status == letter.status())
+                && (this.exception == null || this.exception.matches(letter.exception()));
+    }
+}

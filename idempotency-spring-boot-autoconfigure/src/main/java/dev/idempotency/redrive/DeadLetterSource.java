@@ -1,0 +1,35 @@
+package dev.idempotency.redrive;
+
+import dev.idempotency.kafka.BrokerConnection;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Where the dead letters of a consumer are, and where they belong.
+ *
+ * @param consumer the consumer
+ * @param groups its consumer groups
+ * @param listener where it reads from
+ * @param topics its own topics, without those of its retries
+ * @param deadLetterTopics topics that may exist, and the brokers that they are on
+ */
+record DeadLetterSource(
+        String consumer,
+        Set<String> groups,
+        BrokerConnection listener,
+        Set<String> topics,
+        SortedMap<String, BrokerConnection> deadLetterTopics) {
+
+    DeadLetterSource {
+        groups = Set.copyOf(groups);
+        topics = Set.copyOf(topics);
+        deadLetterTopics = new TreeMap<>(Map.copyOf(deadLetterTopics));
+    }
+
+    /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
+    String redriveGroup() {
+        return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + this.consumer;
+    }
+}

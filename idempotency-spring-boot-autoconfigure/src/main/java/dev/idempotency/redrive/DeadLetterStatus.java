@@ -1,0 +1,34 @@
+package dev.idempotency.redrive;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/** What can become of a dead letter. */
+public enum DeadLetterStatus {
+
+    /** It can be sent back. */
+    PENDING,
+
+    /** It has been sent back. If it failed again, that is another dead letter. */
+    REDRIVEN,
+
+    /** It has been sent back so often that it stays. */
+    PARKED,
+
+    /** Its headers do not lead back to a topic that its consumer reads: it stays. */
+    ASTRAY;
+
+    /** The status of that name. */
+    public static DeadLetterStatus of(String name) {
+        return Arrays.stream(values())
+                .filter(status -> status.toString().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "There is no status '%s'; there are %s".formatted(name, Arrays.toString(values()))));
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

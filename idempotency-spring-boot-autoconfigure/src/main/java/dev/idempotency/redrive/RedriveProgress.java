@@ -1,0 +1,85 @@
+package dev.idempotency.redrive;
+
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.redrive.RedriveReport.Refusal;
+import dev.idempotency.redrive.RedriveReport.State;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what a redrive does, for those who ask meanwhile. */
+final class RedriveProgress {
+
+    private static final int REFUSALS_SHOWN = 20;
+
+    private final String consumer;
+    private final String selection;
+    private final @Nullable Set<String> groups;
+    private final Instant startedAt = Instant.now();
+    private final List<Refusal> refusals = new ArrayList<>();
+    private State state = State.RUNNING;
+    private @Nullable Instant endedAt;
+    private @Nullable String failure;
+    private long records;
+    private long read;
+    private long sent;
+    private long parked;
+    private long astray;
+    private long refused;
+
+    RedriveProgress(String consumer, String selection, @Nullable Set<String> groups) {
+        this.consumer = consumer;
+        this.selection = selection;
+        this.groups = groups;
+    }
+
+    synchronized void expect(long more) {
+        this.records += more;
+    }
+
+    synchronized void read(long more) {
+        this.read += more;
+    }
+
+    synchronized void sent() {
+        this.sent++;
+    }
+
+    synchronized void stays(DeadLetterStatus status) {
+        this.parked += (status == DeadLetterStatus.PARKED) ? 1 : 0;
+        this.astray += (status == DeadLetterStatus.ASTRAY) ? 1 : 0;
+    }
+
+    synchronized void refused(RecordCoordinates record, String reason) {
+        this.refused++;
+        if (this.refusals.size() < REFUSALS_SHOWN) {
+            this.refusals.add(new Refusal(record, reason));
+        }
+    }
+
+    synchronized void end(State how, @Nullable String why) {
+        this.state = how;
+        this.failure = why;
+        this.endedAt = Instant.now();
+    }
+
+    synchronized RedriveReport report() {
+        return new RedriveReport(
+                this.consumer,
+                this.selection,
+                this.state,
+                this.startedAt,
+                this.endedAt,
+                this.records,
+                this.read,
+                this.sent,
+                this.parked,
+                this.astray,
+                this.refused,
+                List.copyOf(this.refusals),
+                this.groups,
+                this.failure);
+    }
+}

@@ -1,0 +1,262 @@
+package dev.idempotency.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.jayway.jsonpath.JsonPath;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+
+/** Dead letters and reconciliations over HTTP, for those who may and those who may not. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class OperatorEndpointsIT {
+
+    private static final String DEAD_LETTERS = "/idempotencydeadletters";
+    private static final String RECONCILIATION = "/idempotencyreconciliation";
+
+    private final TestDatabase database = TestPostgres.createDatabase();
+    private final String topic = TestKafka.createTopic("operated", 1);
+    private final String group = TestKafka.uniqueName("operated");
+
+    /** A name with a slash, as they have by default. */
+    private final String consumer = this.group + "/Picky.on";
+
+    private TestApplication app;
+
+    @BeforeAll
+    void startAndSend() {
+        TestKafka.createTopics(1, this.topic + "-dlt");
+        this.app = TestApplication.start(
+                this.database,
+                List.of(
+                        "spring.main.web-application-type=servlet",
+                        "server.port=0",
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.idempotencydeadletters.access=unrestricted",
+                        "management.endpoint.idempotencydeadletters.show-values=when-authorized",
+                        "management.endpoint.idempotencydeadletters.roles=AUDITOR",
+                        "management.endpoint.idempotencyreconciliation.access=unrestricted",
+                        "idempotency.errors.initial-interval=1ms",
+                        "idempotency.errors.max-attempts=1",
+                        "topic=" + this.topic,
+                        "group=" + this.group),
+                Picky.class,
+                Security.class);
+        this.app.send(this.topic, "1", "good");
+        this.app.send(this.topic, "2", "secret payload that fails");
+        this.app.awaitCaughtUp(this.group, this.topic);
+    }
+
+    @AfterAll
+    void stop() {
+        this.app.close();
+        this.database.close();
+    }
+
+    @Test
+    void deadLettersAreShownToThoseWhoMaySeeThemAndHiddenFromOthers() {
+        String first = this.topic + "-dlt-0@0";
+        String query = DEAD_LETTERS + "?consumer=" + encoded(this.consumer);
+        String page = body(get("clerk", query), 200);
+        assertThat(JsonPath.<String>read(page, "$.deadLetters[0].deadLetter")).isEqualTo(first);
+        assertThat(JsonPath.<Integer>read(page, "$.deadLetters[0].original.offset"))
+                .isOne();
+        assertThat(JsonPath.<String>read(page, "$.deadLetters[0].exception"))
+                .isEqualTo(IllegalStateException.class.getName());
+        assertThat(JsonPath.<String>read(page, "$.deadLetters[0].message")).isEqualTo("******");
+        assertThat(JsonPath.<List<String>>read(page, "$.topics")).containsExactly(this.topic + "-dlt");
+        String one = body(get("clerk", query + "&deadLetter=" + first), 200);
+        assertThat(page + one).doesNotContain("secret");
+        assertThat(JsonPath.<List<String>>read(one, "$.headers[*].name")).contains("message-id");
+        String shown = body(get("auditor", query + "&deadLetter=" + first), 200);
+        assertThat(JsonPath.<String>read(shown, "$.payload.text")).isEqualTo("secret payload that fails");
+        assertThat(JsonPath.<String>read(shown, "$.letter.message")).contains("secret reason");
+        assertThat(JsonPath.<List<String>>read(body(get("clerk", DEAD_LETTERS), 200), "$.consumers[*].consumer"))
+                .containsExactly(this.consumer);
+    }
+
+    @Test
+    void aQuestionThatMakesNoSenseIsRefused() {
+        String ours = "?consumer=" + encoded(this.consumer);
+        assertThat(get("clerk", DEAD_LETTERS + "?consumer=nobody").statusCode()).isEqualTo(404);
+        assertThat(get("clerk", DEAD_LETTERS + "?status=pending").statusCode()).isEqualTo(400);
+        for (String query :
+                List.of("&size=0", "&size=501", "&status=x", "&after=x", "&deadLetter=x-y@z", "&consumr=x")) {
+            assertThat(get("clerk", DEAD_LETTERS + ours + query).statusCode())
+                    .as(query)
+                    .isEqualTo(400);
+        }
+        for (String elsewhere : List.of(this.topic + "-0@0", this.topic + "-dlt-0@99", this.topic + "-dlt-7@0")) {
+            assertThat(get("auditor", DEAD_LETTERS + ours + "&deadLetter=" + elsewhere)
+                            .statusCode())
+                    .as(elsewhere)
+                    .isEqualTo(404);
+        }
+        for (String selection : List.of("", ", \"all\": false", ", \"all\": true, \"exception\": \"*\"")) {
+            assertThat(post("clerk", DEAD_LETTERS, selection).statusCode()).isEqualTo(400);
+        }
+        for (String since : List.of("yesterday", "PT0S", "-1h", "9999999999999d")) {
+            assertThat(post("clerk", RECONCILIATION, ", \"since\": \"" + since + "\"")
+                            .statusCode())
+                    .as(since)
+                    .isEqualTo(400);
+        }
+        String nobody = "{\"consumer\": \"nobody\", \"all\": true}";
+        assertThat(request("clerk", "POST", DEAD_LETTERS, nobody).statusCode()).isEqualTo(404);
+        assertThat(request("clerk", "POST", RECONCILIATION, "{\"consumer\": \"nobody\"}")
+                        .statusCode())
+                .isEqualTo(404);
+        assertThat(request("clerk", "DELETE", RECONCILIATION + ours, null).statusCode())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
+        String started = body(post("clerk", DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
+        assertThat(JsonPath.<List<String>>read(started, "$.groups")).contains(this.group);
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
+                        body(get("clerk", DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), 200),
+                        "$.redrive.state"))
+                .isEqualTo("COMPLETED"));
+        HttpResponse<String> one = post("clerk", DEAD_LETTERS, ", \"deadLetter\": \"" + this.topic + "-dlt-0@0\"");
+        assertThat(JsonPath.<Integer>read(body(one, 200), "$.sent")).isOne();
+        assertThat(request("clerk", "DELETE", DEAD_LETTERS + "?consumer=" + encoded(this.consumer), null)
+                        .statusCode())
+                .isEqualTo(404);
+        assertThat(output)
+                .contains("dead letters with exception 'IllegalStateException' of consumer '%s' was requested by clerk"
+                        .formatted(this.consumer))
+                .doesNotContain("secret payload");
+    }
+
+    @Test
+    void aReconciliationIsStartedAndReportedAndTheLogSaysWhoAsked(CapturedOutput output) {
+        String id = JsonPath.read(body(post("auditor", RECONCILIATION, ", \"since\": \"PT24H\""), 202), "$.id");
+        String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
+        String report = Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> body(get("clerk", query), 200), answer -> !JsonPath.<String>read(answer, "$.state")
+                        .equals("RUNNING"));
+        assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("COMPLETED");
+        assertThat(JsonPath.<String>read(report, "$.id")).isEqualTo(id);
+        assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isOne();
+        assertThat(JsonPath.<Integer>read(report, "$.fates.deadLettered")).isPositive();
+        assertThat(JsonPath.<Integer>read(report, "$.fates.missing")).isZero();
+        assertThat(JsonPath.<List<String>>read(body(get("clerk", RECONCILIATION), 200), "$.reconciliations[*].id"))
+                .containsExactly(id);
+        assertThat(output)
+                .contains("reconciliation of consumer '%s' since PT24H was requested by auditor"
+                        .formatted(this.consumer));
+        assertThat(this.app
+                        .context()
+                        .getBean(MeterRegistry.class)
+                        .get("idempotency.reconciliation.missing")
+                        .gauge()
+                        .value())
+                .isZero();
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static String body(HttpResponse<String> response, int status) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        return response.body();
+    }
+
+    private HttpResponse<String> get(String user, String path) {
+        return request(user, "GET", path, null);
+    }
+
+    private HttpResponse<String> post(String user, String path, String more) {
+        return request(user, "POST", path, "{\"consumer\": \"" + this.consumer + "\"" + more + "}");
+    }
+
+    private HttpResponse<String> request(String user, String method, String path, String body) {
+        String port = this.app.context().getEnvironment().getProperty("local.server.port");
+        String credentials = Base64.getEncoder().encodeToString((user + ":password").getBytes(StandardCharsets.UTF_8));
+        try {
+            return HttpClient.newHttpClient()
+                    .send(
+                            HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
+                                    .header("Content-Type", "application/json")
+                                    .header("Authorization", "Basic " + credentials)
+                                    .method(
+                                            method,
+                                            (body != null)
+                                                    ? HttpRequest.BodyPublishers.ofString(body)
+                                                    : HttpRequest.BodyPublishers.noBody())
+                                    .build(),
+                            HttpResponse.BodyHandlers.ofString());
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    static class Picky {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String payload) {
+            if (payload.contains("fails")) {
+                throw new IllegalStateException("secret reason");
+            }
+        }
+    }
+
+    @EnableWebSecurity
+    static class Security {
+
+        @Bean
+        SecurityFilterChain everybodyMayAsk(HttpSecurity http) {
+            return http.authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
+                    .csrf(csrf -> csrf.disable())
+                    .httpBasic(Customizer.withDefaults())
+                    .build();
+        }
+
+        @Bean
+        UserDetailsService users() {
+            return new InMemoryUserDetailsManager(
+                    User.withUsername("clerk")
+                            .password("{noop}password")
+                            .roles("CLERK")
+                            .build(),
+                    User.withUsername("auditor")
+                            .password("{noop}password")
+                            .roles("AUDITOR")
+                            .build());
+        }
+    }
+}

@@ -1,0 +1,488 @@
+package dev.idempotency.reconciliation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.ReconciliationException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.testing.TestKafka;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.scheduling.support.CronExpression;
+import org.springframework.util.backoff.FixedBackOff;
+
+/** Holes are made, and must be found: no more and no less. */
+class ReconciliationIT extends SharedApplicationTest {
+
+    private Reconciliation reconciliation;
+
+    @BeforeAll
+    void start() {
+        createTopics(2, "ledger", "dropped", "skipped", "busy");
+        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
+        TestKafka.createTopics(1, topic("ledger") + "-dlt");
+        start(
+                Listeners.class,
+                "idempotency.errors.initial-interval=1ms",
+                "idempotency.errors.max-attempts=1",
+                "idempotency.reconciliation.records-per-second=200");
+        this.reconciliation = this.app.bean(Reconciliation.class);
+    }
+
+    @Test
+    void everyRecordOfTheGroupIsAccountedForAndARowThatIsGoneIsFoundAndReplayed() {
+        send("ledger", "ledger a", "ledger b", "ledger fails", "ledger c");
+        this.app.send(topic("ledger"), "ledger a", "ledger a again");
+        this.app.send(topic("ledger"), null, "ledger without key");
+        awaitCaughtUp("ledger");
+        ReconciliationReport sound = reconcile("ledger");
+        assertFates(sound, Map.of(RecordFate.PROCESSED, 3L, RecordFate.DUPLICATE, 1L, RecordFate.DEAD_LETTERED, 2L));
+        assertThat(sound.state()).isEqualTo(State.COMPLETED);
+        assertThat(sound.share()).isEqualTo(1.0);
+
+        forgetRow("ledger", "ledger b");
+        ReconciliationReport report = reconcile("ledger");
+        assertThat(report.count(RecordFate.MISSING)).isOne();
+        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("ledger b");
+        assertThat(report.missing().get(0).record().topic()).isEqualTo(topic("ledger"));
+        assertThat(report.replayed()).isZero();
+
+        assertThat(replay("ledger").replayed()).isOne();
+        awaitCaughtUp("ledger");
+        assertThat(effectsOf("ledger")).containsExactly("ledger a", "ledger b", "ledger b", "ledger c");
+        assertThat(reconcile("ledger").count(RecordFate.MISSING)).isZero();
+    }
+
+    @Test
+    void whatAnErrorHandlerDropsIsMissingUntilItIsReplayed() {
+        send("dropped", "dropped a", "dropped fails", "garbled dropped", "dropped b");
+        awaitCaughtUp("dropped");
+        assertFates(
+                reconcile("dropped"),
+                Map.of(RecordFate.PROCESSED, 2L, RecordFate.MISSING, 1L, RecordFate.UNREADABLE, 1L));
+        Listeners.MENDED.add("dropped");
+        assertThat(replay("dropped").replayed()).isOne();
+        awaitCaughtUp("dropped");
+        assertThat(effectsOf("dropped")).containsExactly("dropped a", "dropped b", "dropped fails");
+        assertFates(
+                reconcile("dropped"),
+                Map.of(RecordFate.PROCESSED, 3L, RecordFate.DUPLICATE, 1L, RecordFate.UNREADABLE, 1L));
+    }
+
+    @Test
+    void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() {
+        send("skipped", "skipped first");
+        awaitCaughtUp("skipped");
+        MessageListenerContainer container = Objects.requireNonNull(
+                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("skipped"));
+        container.stop();
+        for (int i = 0; i < 10; i++) {
+            sendTo("skipped", i % 2, "skipped " + i, null);
+        }
+        commitAll("skipped");
+        container.start();
+        assertFates(reconcile("skipped"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 10L));
+        assertThat(replay("skipped").replayed()).isEqualTo(10);
+        awaitCaughtUp("skipped");
+        assertThat(effectsOf("skipped")).hasSize(11).doesNotHaveDuplicates();
+        this.app.rewind(topic("skipped"), topic("skipped"));
+        awaitCaughtUp("skipped");
+        assertThat(reconcile("skipped").count(RecordFate.MISSING)).isZero();
+    }
+
+    @Test
+    void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
+        this.app.send(topic("recreated"), null, "recreated old");
+        awaitCaughtUp("recreated");
+        MessageListenerContainer container = Objects.requireNonNull(
+                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("recreated"));
+        container.stop();
+        persistently(() -> TestKafka.sharedAdmin()
+                .deleteTopics(List.of(topic("recreated")))
+                .all()
+                .get(30, TimeUnit.SECONDS));
+        persistently(() -> TestKafka.sharedAdmin()
+                .createTopics(List.of(new NewTopic(topic("recreated"), 1, (short) 1)))
+                .all()
+                .get(30, TimeUnit.SECONDS));
+        this.app.send(topic("recreated"), null, "recreated new");
+        commitAll("recreated");
+        assertFates(reconcile("recreated"), Map.of(RecordFate.MISSING, 1L));
+        assertThat(replay("recreated").replayed()).isOne();
+        container.start();
+        awaitCaughtUp("recreated");
+        assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
+        assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+    }
+
+    /** Has a group that has no members commit everything, whether or not it was processed. */
+    private void commitAll(String kind) {
+        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
+                .collect(Collectors.toMap(
+                        end -> new TopicPartition(topic(kind), end.getKey()),
+                        end -> new OffsetAndMetadata(end.getValue())));
+        persistently(() -> TestKafka.sharedAdmin()
+                .alterConsumerGroupOffsets(topic(kind), ends)
+                .all()
+                .get(30, TimeUnit.SECONDS));
+    }
+
+    private static void persistently(Callable<?> attempt) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+            attempt.call();
+            return true;
+        });
+    }
+
+    @Test
+    void theListenersOwnFilterConversionAndKeyAreUsed() {
+        for (String payload : List.of("batch a", "batch left out", "batch b")) {
+            this.app.send(topic("batch"), null, payload);
+        }
+        this.app.send(topic("handlers"), null, "handlers a");
+        this.app.send(topic("handlers"), null, "handlers b");
+        awaitCaughtUp("batch");
+        awaitCaughtUp("handlers");
+        assertFates(reconcile("batch"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.FILTERED, 1L));
+        forgetRow("handlers", "0 handlers b");
+        ReconciliationReport report = reconcile("handlers");
+        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+        assertThat(report.missing())
+                .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "0 handlers b"));
+        assertThat(effectsOf("handlers")).hasSize(2);
+    }
+
+    @Test
+    void aReplayHasTheIdThatIsMadeOfTheCoordinatesOfTheRecord() {
+        this.app.send(topic("coordinates"), null, "coordinates a");
+        awaitCaughtUp("coordinates");
+        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 1L));
+        String id = this.app
+                .jdbc()
+                .queryForObject(
+                        "select message_id from idempotency_processed where consumer_id = 'coordinates'", String.class);
+        forgetRow("coordinates", id);
+        ReconciliationReport report = replay("coordinates");
+        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly(id);
+        awaitCaughtUp("coordinates");
+        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DUPLICATE, 1L));
+        assertThat(this.app
+                        .jdbc()
+                        .queryForList(
+                                "select message_id from idempotency_processed where consumer_id = 'coordinates'",
+                                String.class))
+                .containsExactly(id);
+    }
+
+    @Test
+    void retryTopicsAreFollowed() {
+        send("retried", "retried later", "retried never", "retried a");
+        awaitCaughtUp("retried");
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertFates(
+                        reconcile("retried"),
+                        Map.of(RecordFate.PROCESSED, 1L, RecordFate.RETRYING, 1L, RecordFate.DEAD_LETTERED, 1L)));
+    }
+
+    @Test
+    void whatHasFailedInTheInboxIsNotMissingAndWhatItHasProcessedIsProcessed() {
+        send("kept", "kept a", "kept fails");
+        awaitCaughtUp("kept");
+        forgetRow("kept", "kept a");
+        assertFates(reconcile("kept"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.FAILED, 1L));
+    }
+
+    @Test
+    void whatNeedNotBeRememberedIsNotMissed() {
+        Instant now = Instant.now();
+        sendTo("aged", 0, "aged long ago", now.minus(Duration.ofHours(2)));
+        sendTo("aged", 0, "aged a", now);
+        awaitCaughtUp("aged");
+        forgetRow("aged", "aged long ago");
+        forgetRow("aged", "aged a");
+        assertFates(
+                reconcile(new ReconciliationRequest("aged", Duration.ofHours(3), false)),
+                Map.of(RecordFate.TOO_OLD, 1L, RecordFate.MISSING, 1L));
+        assertThat(reconcile(new ReconciliationRequest("aged", Duration.ofMinutes(30), false))
+                        .read())
+                .isOne();
+    }
+
+    @Test
+    void recordsThatTheListenerDoesNotSeeAreNotLookedAt() {
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", topic("transactional"));
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record("transactional", 0, "transactional rolled back", null));
+            producer.flush();
+            producer.abortTransaction();
+            producer.beginTransaction();
+            producer.send(record("transactional", 0, "transactional a", null));
+            producer.commitTransaction();
+        }
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            ReconciliationReport report = reconcile("transactional");
+            assertFates(report, Map.of(RecordFate.PROCESSED, 1L));
+            assertThat(report.share()).isEqualTo(1.0);
+            assertThat(report.records()).isGreaterThan(report.read());
+        });
+    }
+
+    @Test
+    void theScheduleReconcilesEveryConsumerInTurn() {
+        CronExpression everySecond = CronExpression.parse("* * * * * *");
+        ReconciliationSchedule schedule =
+                new ReconciliationSchedule(this.reconciliation, everySecond, Duration.ofMinutes(1));
+        schedule.start();
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            this.reconciliation.consumers())
+                    .allMatch(consumer -> isOfTheSchedule(this.reconciliation.lastReconciliation(consumer))));
+        } finally {
+            schedule.stop();
+        }
+        this.reconciliation.consumers().forEach(this::awaitEnd);
+    }
+
+    private static boolean isOfTheSchedule(ReconciliationReport report) {
+        return report != null && report.since().equals(Duration.ofMinutes(1)) && !report.replay();
+    }
+
+    @Test
+    void thereIsOneAtATimeAtALimitedRateAndItCanBeCancelled() {
+        for (int i = 0; i < 300; i++) {
+            send("busy", "busy " + i);
+        }
+        awaitCaughtUp("busy");
+        ReconciliationReport started = this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1)));
+        assertThat(started.state()).isEqualTo(State.RUNNING);
+        assertThatExceptionOfType(ReconciliationException.class)
+                .isThrownBy(() -> this.reconciliation.start(ReconciliationRequest.of("busy", Duration.ofDays(1))))
+                .withMessageContaining("already");
+        assertThat(this.reconciliation.cancel("busy")).isTrue();
+        ReconciliationReport report = awaitEnd("busy");
+        assertThat(report.id()).isEqualTo(started.id());
+        assertThat(report.state()).isEqualTo(State.CANCELLED);
+        assertThat(report.share()).isLessThan(1);
+        assertThatExceptionOfType(ReconciliationException.class)
+                .isThrownBy(() -> this.reconciliation.start(ReconciliationRequest.of("nobody", Duration.ofDays(1))))
+                .withMessageContaining("busy");
+    }
+
+    private static void assertFates(ReconciliationReport report, Map<RecordFate, Long> expected) {
+        assertThat(report.failure()).isNull();
+        Map<RecordFate, Long> found = report.fates().entrySet().stream()
+                .filter(fate -> fate.getValue() > 0)
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+        assertThat(found).isEqualTo(expected);
+        assertThat(report.read())
+                .isEqualTo(expected.values().stream().mapToLong(Long::longValue).sum());
+    }
+
+    private void forgetRow(String consumer, String id) {
+        assertThat(this.app
+                        .jdbc()
+                        .update(
+                                "delete from idempotency_processed where consumer_id = ? and message_id = ?",
+                                consumer,
+                                id))
+                .isOne();
+    }
+
+    private ProducerRecord<String, String> record(String kind, int partition, String id, Instant at) {
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic(kind), partition, (at != null) ? at.toEpochMilli() : null, null, id);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        return record;
+    }
+
+    private void sendTo(String kind, int partition, String id, Instant at) {
+        this.app.send(record(kind, partition, id, at));
+    }
+
+    private ReconciliationReport reconcile(String consumer) {
+        return reconcile(ReconciliationRequest.of(consumer, Duration.ofDays(1)));
+    }
+
+    private ReconciliationReport replay(String consumer) {
+        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), true));
+    }
+
+    private ReconciliationReport reconcile(ReconciliationRequest request) {
+        this.reconciliation.start(request);
+        return awaitEnd(request.consumer());
+    }
+
+    private ReconciliationReport awaitEnd(String consumer) {
+        return Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .pollInterval(Duration.ofMillis(20))
+                .until(
+                        () -> this.reconciliation.lastReconciliation(consumer),
+                        report -> report != null && report.state() != State.RUNNING);
+    }
+
+    @Import({Effects.class, Handlers.class})
+    static class Listeners {
+
+        static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        private void work(String kind, String payload) {
+            this.effects.happen(payload);
+            if (payload.contains("fails") && !MENDED.contains(kind)) {
+                throw new IllegalStateException("on purpose");
+            }
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            factory.setCommonErrorHandler(new DefaultErrorHandler((record, ex) -> {}, new FixedBackOff(0, 0)));
+            return factory;
+        }
+
+        @Bean
+        static RecordFilterStrategy<Object, Object> leavingOut() {
+            return record -> String.valueOf(record.value()).contains("left out");
+        }
+
+        @KafkaListener(topics = "ledger${suffix}", groupId = "ledger${suffix}")
+        @IdempotentListener(consumer = "ledger")
+        void ledger(String payload) {
+            work("ledger", payload);
+        }
+
+        @KafkaListener(
+                topics = "dropped${suffix}",
+                groupId = "dropped${suffix}",
+                containerFactory = "dropping",
+                properties = "value.deserializer=dev.idempotency.failure.PickyDeserializer")
+        @IdempotentListener(consumer = "dropped")
+        void dropped(String payload) {
+            work("dropped", payload);
+        }
+
+        @KafkaListener(id = "skipped", topics = "skipped${suffix}", groupId = "skipped${suffix}")
+        @IdempotentListener(consumer = "skipped")
+        void skipped(String payload) {
+            work("skipped", payload);
+        }
+
+        @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", batch = "true", filter = "leavingOut")
+        @IdempotentListener(consumer = "batch", key = "#payload.toUpperCase() + #partitions")
+        void batch(List<String> payloads, @Header(KafkaHeaders.RECEIVED_PARTITION) List<Integer> partitions) {}
+
+        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
+        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
+        void coordinates(String payload) {}
+
+        @KafkaListener(id = "recreated", topics = "recreated${suffix}", groupId = "recreated${suffix}")
+        @IdempotentListener(consumer = "recreated", key = "#coordinates")
+        void recreated(String payload) {
+            work("recreated", payload);
+        }
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 3_600_000))
+        @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
+        @IdempotentListener(consumer = "retried")
+        void retried(String payload) {
+            if (payload.contains("never")) {
+                throw new ClassCastException("is not retried");
+            }
+            if (payload.contains("later")) {
+                throw new IllegalStateException("is retried in an hour");
+            }
+        }
+
+        @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}", containerFactory = "dropping")
+        @IdempotentListener(consumer = "kept", inbox = true)
+        void kept(String payload) {
+            work("kept", payload);
+        }
+
+        @KafkaListener(topics = "aged${suffix}", groupId = "aged${suffix}")
+        @IdempotentListener(consumer = "aged", retention = "1h")
+        void aged(String payload) {}
+
+        @KafkaListener(
+                topics = "transactional${suffix}",
+                groupId = "transactional${suffix}",
+                properties = "isolation.level=read_committed")
+        @IdempotentListener(consumer = "transactional")
+        void transactional(String payload) {}
+
+        @KafkaListener(topics = "busy${suffix}", groupId = "busy${suffix}", batch = "true")
+        @IdempotentListener(consumer = "busy")
+        void busy(List<String> payloads) {}
+    }
+
+    @KafkaListener(topics = "handlers${suffix}", groupId = "handlers${suffix}")
+    static class Handlers {
+
+        private final Effects effects;
+
+        Handlers(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "handlers", key = "#partition + ' ' + #payload")
+        void text(String payload, @Header(KafkaHeaders.RECEIVED_PARTITION) int partition) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaHandler
+        @IdempotentListener(consumer = "handlers", key = "#number.toString()")
+        void number(Integer number) {}
+    }
+}

@@ -1,0 +1,374 @@
+package dev.idempotency.redrive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.RedriveException;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.redrive.RedriveReport.State;
+import dev.idempotency.testing.TestKafka;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.stereotype.Component;
+
+class RedriveIT extends SharedApplicationTest {
+
+    private DeadLetters deadLetters;
+
+    @BeforeAll
+    void start() {
+        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "crafted", "slow", "trimmed");
+        createTopics(2, dying.toArray(String[]::new));
+        createTopics(2, "retried", "healthy", "bystander");
+        TestKafka.createTopics(
+                2, dying.stream().map(kind -> topic(kind) + "-dlt").toArray(String[]::new));
+        start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
+        this.deadLetters = this.app.bean(DeadLetters.class);
+    }
+
+    @Test
+    void deadLettersGoBackToTheirPartitionWithTheirIdAndAreProcessedOnceHoweverOftenTheyAreSent() {
+        sendTo("plain", 1, "plain a");
+        sendTo("plain", 1, "plain b");
+        awaitDeadLetters("plain", 2);
+        mend("plain");
+
+        RedriveReport report = redriveAll("plain");
+        assertThat(report.state()).isEqualTo(State.COMPLETED);
+        assertThat(report.sent()).isEqualTo(2);
+        assertThat(report.groups()).contains(topic("plain"), topic("plain") + "-unprotected");
+        awaitCaughtUp("plain");
+        assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
+        List<ConsumerRecord<String, String>> all = TopicContents.of(topic("plain"));
+        ConsumerRecord<String, String> redriven = all.get(all.size() - 1);
+        assertThat(redriven.partition()).isOne();
+        assertThat(redriven.key()).isEqualTo("key");
+        assertThat(redriven.headers())
+                .extracting(Header::key)
+                .contains("message-id", "idempotency-redrives")
+                .noneMatch(name -> name.startsWith("kafka_dlt") || name.contains("xception"))
+                .doesNotContain("idempotency-consumer");
+        assertThat(RecordCoordinates.original(redriven)).isEqualTo(new RecordCoordinates(topic("plain"), 1, 1));
+
+        assertThat(redriveAll("plain").sent()).isZero();
+        List<DeadLetter> letters = letters("plain");
+        assertThat(letters).extracting(DeadLetter::status).containsOnly(DeadLetterStatus.REDRIVEN);
+        assertThat(letters).extracting(DeadLetter::exception).containsOnly(IllegalStateException.class.getName());
+        assertThat(this.deadLetters.redrive("plain", letters.get(0).record()).sent())
+                .isOne();
+        awaitCaughtUp("plain");
+        assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
+    }
+
+    @Test
+    void whatFailsInEveryRoundIsParked() {
+        send("stubborn", "stubborn");
+        for (int round = 1; round <= 3; round++) {
+            awaitDeadLetters("stubborn", round);
+            assertThat(redriveAll("stubborn").sent()).isOne();
+        }
+        awaitDeadLetters("stubborn", 4);
+        RedriveReport report = redriveAll("stubborn");
+        assertThat(report.sent()).isZero();
+        assertThat(report.parked()).isOne();
+        DeadLetter parked = letters("stubborn").get(3);
+        assertThat(parked.status()).isEqualTo(DeadLetterStatus.PARKED);
+        assertThat(parked.redrives()).isEqualTo(3);
+        assertThat(parked.original())
+                .isEqualTo(
+                        new RecordCoordinates(topic("stubborn"), parked.record().partition(), 0));
+        assertThat(this.deadLetters.redrive("stubborn", parked.record()).parked())
+                .isOne();
+    }
+
+    @Test
+    void thoseWithAnExceptionAreChosenAndTheOthersComeNextTime() {
+        send("chosen", "chosen state", "chosen argument", "chosen state again");
+        awaitDeadLetters("chosen", 3);
+        mend("chosen");
+        RedriveReport report = this.deadLetters.redriveMatching("chosen", new ExceptionPattern("*ArgumentException"));
+        assertThat(report.selection()).isEqualTo("*ArgumentException");
+        awaitEnd("chosen");
+        awaitCaughtUp("chosen");
+        assertThat(effectsOf("chosen")).containsExactly("chosen argument");
+        assertThat(redriveAll("chosen").sent()).isEqualTo(2);
+        awaitCaughtUp("chosen");
+        assertThat(effectsOf("chosen")).containsExactly("chosen argument", "chosen state", "chosen state again");
+    }
+
+    @Test
+    void aKeyMadeOfCoordinatesStaysTheSame() {
+        this.app.send(topic("coordinates"), null, "coordinates a");
+        awaitDeadLetters("coordinates", 1);
+        mend("coordinates");
+        assertThat(redriveAll("coordinates").sent()).isOne();
+        awaitCaughtUp("coordinates");
+        this.deadLetters.redrive("coordinates", letters("coordinates").get(0).record());
+        awaitCaughtUp("coordinates");
+        assertThat(effectsOf("coordinates")).containsExactly("coordinates a");
+    }
+
+    @Test
+    void deadLettersOfRetryTopicsGoBackToTheMainTopic() {
+        send("retried", "retried a");
+        String consumer = topic("retried") + "/Listeners.retried";
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> letters(consumer).size() == 1);
+        mend("retried");
+        assertThat(redriveAll(consumer).sent()).isOne();
+        awaitCaughtUp("retried");
+        assertThat(effectsOf("retried")).containsExactly("retried a");
+        assertThat(letters(consumer).get(0).original().topic()).isEqualTo(topic("retried"));
+        assertThat(TopicContents.of(topic("retried")).get(1).headers())
+                .extracting(Header::key)
+                .noneMatch(name -> name.startsWith("retry_topic") || name.startsWith("kafka_exception"));
+    }
+
+    @Test
+    void withoutADeadLetterTopicThereIsNothingAndNoneIsCreated() {
+        DeadLetterPage page = this.deadLetters.find(DeadLetterQuery.of("healthy"));
+        assertThat(page).isEqualTo(new DeadLetterPage(List.of(), List.of(), null));
+        assertThat(redriveAll("healthy").state()).isEqualTo(State.COMPLETED);
+        assertThat(this.deadLetters.find("healthy", new RecordCoordinates(topic("healthy") + "-dlt", 0, 0)))
+                .isNull();
+        assertThat(TopicContents.of(topic("healthy") + "-dlt")).isEmpty();
+        assertThatExceptionOfType(RedriveException.class)
+                .isThrownBy(() -> this.deadLetters.redriveAll("nobody"))
+                .withMessageContaining("healthy");
+    }
+
+    @Test
+    void headersThatLeadElsewhereAreNotFollowedAndWhatIsRefusedDoesNotKeepOthersBack() throws Exception {
+        craft("astray", topic("bystander"), 0, null, "1");
+        craft("garbled", topic("crafted"), -1, null, "x");
+        craft("no such partition", topic("crafted"), 7, null, "-3");
+        craft("somebody else's", topic("crafted"), 0, "plain", "");
+        craft("too large" + "!".repeat(3_000), topic("crafted"), 0, null, "1");
+        craft("crafted good", topic("crafted"), 0, null, "1");
+        limitMessageSize(topic("crafted"), "1500");
+        List<DeadLetter> letters = letters("crafted");
+        assertThat(letters)
+                .extracting(DeadLetter::status)
+                .containsExactly(
+                        DeadLetterStatus.ASTRAY,
+                        DeadLetterStatus.ASTRAY,
+                        DeadLetterStatus.PENDING,
+                        DeadLetterStatus.PENDING,
+                        DeadLetterStatus.PENDING);
+        assertThat(letters).extracting(DeadLetter::redrives).containsExactly(1, 0, 0, 1, 1);
+
+        RedriveReport report = redriveAll("crafted");
+        assertThat(report.state()).isEqualTo(State.COMPLETED);
+        assertThat(report.sent()).isOne();
+        assertThat(report.astray()).isEqualTo(2);
+        assertThat(report.refused()).isEqualTo(2);
+        assertThat(report.refusals())
+                .extracting(RedriveReport.Refusal::reason)
+                .anyMatch(reason -> reason.contains("no longer a partition 7"))
+                .anyMatch(reason -> reason.contains("TooLarge"));
+        awaitCaughtUp("crafted");
+        assertThat(effectsOf("crafted")).containsExactly("crafted good");
+        assertThat(TopicContents.of(topic("bystander"))).isEmpty();
+        assertThat(letters("crafted"))
+                .extracting(DeadLetter::status)
+                .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.REDRIVEN);
+    }
+
+    @Test
+    void aRedriveIsLimitedInItsRateOneAtATimeAndCanBeCancelled() {
+        for (int i = 0; i < 120; i++) {
+            craft("slow", "slow " + i, topic("slow"), 0, null, "0");
+        }
+        assertThat(this.deadLetters.redriveAll("slow").state()).isEqualTo(State.RUNNING);
+        assertThatExceptionOfType(RedriveException.class)
+                .isThrownBy(() -> this.deadLetters.redriveAll("slow"))
+                .withMessageContaining("already");
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> this.deadLetters.lastRedrive("slow").sent() > 5);
+        assertThat(this.deadLetters.cancel("slow")).isTrue();
+        RedriveReport report = awaitEnd("slow");
+        assertThat(report.state()).isEqualTo(State.CANCELLED);
+        assertThat(report.sent()).isLessThan(120);
+        assertThat(report.read()).isEqualTo(report.sent());
+        assertThat(this.deadLetters.cancel("slow")).isFalse();
+        DeadLetterQuery pending = new DeadLetterQuery("slow", DeadLetterStatus.PENDING, null, null, 500);
+        assertThat(this.deadLetters.find(pending).letters()).hasSize(120 - (int) report.sent());
+        DeadLetterPage first = this.deadLetters.find(new DeadLetterQuery("slow", null, null, null, 100));
+        DeadLetterPage second = this.deadLetters.find(new DeadLetterQuery("slow", null, null, first.next(), 100));
+        assertThat(second.letters()).hasSize(20);
+        assertThat(second.next()).isNull();
+    }
+
+    @Test
+    void whatTheTopicNoLongerKeepsIsPassedOver() throws Exception {
+        craft("trimmed", "trimmed old", topic("trimmed"), 0, null, "0");
+        craft("trimmed", "trimmed new", topic("trimmed"), 0, null, "0");
+        TestKafka.sharedAdmin()
+                .deleteRecords(
+                        Map.of(new TopicPartition(topic("trimmed") + "-dlt", 0), RecordsToDelete.beforeOffset(1)))
+                .all()
+                .get(30, TimeUnit.SECONDS);
+        assertThat(letters("trimmed")).hasSize(1);
+        assertThat(redriveAll("trimmed").sent()).isOne();
+        awaitCaughtUp("trimmed");
+        assertThat(effectsOf("trimmed")).containsExactly("trimmed new");
+        assertThat(redriveAll("trimmed").sent()).isZero();
+    }
+
+    private void sendTo(String kind, int partition, String id) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind), partition, "key", id);
+        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        this.app.send(record);
+    }
+
+    private void craft(String id, String topic, int partition, String consumer, String redrives) {
+        craft("crafted", id, topic, partition, consumer, redrives);
+    }
+
+    /** Writes a dead letter as somebody else might. */
+    private void craft(String kind, String id, String topic, int partition, String consumer, String redrives) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind) + "-dlt", 0, null, id);
+        record.headers()
+                .add("message-id", id.getBytes(StandardCharsets.UTF_8))
+                .add("idempotency-redrives", redrives.getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic.getBytes(StandardCharsets.UTF_8))
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_PARTITION,
+                        ByteBuffer.allocate(4).putInt(partition).array())
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(8).putLong(5).array());
+        if (consumer != null) {
+            record.headers().add("idempotency-consumer", consumer.getBytes(StandardCharsets.UTF_8));
+        }
+        this.app.send(record);
+    }
+
+    private void mend(String kind) {
+        Listeners.MENDED.add(kind);
+    }
+
+    private void awaitDeadLetters(String consumer, int count) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> letters(consumer).size() == count);
+    }
+
+    private List<DeadLetter> letters(String consumer) {
+        return this.deadLetters.find(DeadLetterQuery.of(consumer)).letters();
+    }
+
+    private RedriveReport redriveAll(String consumer) {
+        this.deadLetters.redriveAll(consumer);
+        return awaitEnd(consumer);
+    }
+
+    private RedriveReport awaitEnd(String consumer) {
+        return Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(
+                        () -> this.deadLetters.lastRedrive(consumer),
+                        report -> report != null && report.endedAt() != null);
+    }
+
+    @Component
+    @Import(Effects.class)
+    static class Listeners {
+
+        static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        private void work(String kind, String payload) {
+            this.effects.happen(payload);
+            if (!MENDED.contains(kind)) {
+                throw payload.contains("argument")
+                        ? new IllegalArgumentException("secret")
+                        : new IllegalStateException("secret");
+            }
+        }
+
+        @KafkaListener(topics = "plain${suffix}", groupId = "plain${suffix}")
+        @IdempotentListener(consumer = "plain")
+        void plain(String payload) {
+            work("plain", payload);
+        }
+
+        @KafkaListener(topics = "plain${suffix}", groupId = "plain${suffix}-unprotected")
+        void unprotected(String payload) {}
+
+        @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
+        @IdempotentListener(consumer = "stubborn")
+        void stubborn(String payload) {
+            work("stubborn", payload);
+        }
+
+        @KafkaListener(topics = "chosen${suffix}", groupId = "chosen${suffix}")
+        @IdempotentListener(consumer = "chosen")
+        void chosen(String payload) {
+            work("chosen", payload);
+        }
+
+        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
+        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
+        void coordinates(String payload) {
+            work("coordinates", payload);
+        }
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50))
+        @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
+        @IdempotentListener
+        void retried(String payload) {
+            work("retried", payload);
+        }
+
+        @KafkaListener(topics = "healthy${suffix}", groupId = "healthy${suffix}")
+        @IdempotentListener(consumer = "healthy")
+        void healthy(String payload) {}
+
+        @KafkaListener(topics = "crafted${suffix}", groupId = "crafted${suffix}")
+        @IdempotentListener(consumer = "crafted")
+        void crafted(String payload) {
+            this.effects.happen(payload);
+        }
+
+        @KafkaListener(topics = "slow${suffix}", groupId = "slow${suffix}")
+        @IdempotentListener(consumer = "slow")
+        void slow(String payload) {}
+
+        @KafkaListener(topics = "trimmed${suffix}", groupId = "trimmed${suffix}")
+        @IdempotentListener(consumer = "trimmed")
+        void trimmed(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+}

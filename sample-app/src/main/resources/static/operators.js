@@ -1,0 +1,85 @@
+// What an operator looks at and does, by the Actuator endpoints alone.
+
+import { element, make, plainCell, push, request, row, rowHeader, whole } from './ledger.js'
+
+const LOOK_MILLIS = 500
+const SINCE = 'PT24H'
+
+const read = async path => (await request(`actuator/${path}`)).json()
+
+async function change(path, body) {
+  return (await request(`actuator/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body)
+  })).json()
+}
+
+function outcomeOf(reconciliation) {
+  if (!reconciliation) return '–'
+  if (reconciliation.state === 'RUNNING') return `${Math.floor(reconciliation.share * 100)} %`
+  const { missing, deadLettered } = reconciliation.fates
+  const open = missing + deadLettered
+  return `${whole.format(reconciliation.read)} read, ${missing === 0 ? 'none' : whole.format(missing)} missing`
+    + (open > missing ? `, ${whole.format(deadLettered)} dead` : '')
+}
+
+async function rowOf(consumer, reconciliations) {
+  const name = encodeURIComponent(consumer)
+  const [page, inbox] = await Promise.all([
+    read(`idempotencydeadletters?consumer=${name}&size=500`),
+    read(`idempotencyinbox?consumer=${name}&status=failed&size=1000`)
+  ])
+  const letters = status => whole.format(page.deadLetters.filter(letter => letter.status === status).length)
+  const found = row(`operated-${consumer}`,
+    rowHeader(consumer, make('small', '', page.topics.join(', '))),
+    plainCell('failed', whole.format(inbox.messages.length)),
+    plainCell('pending', letters('pending')),
+    plainCell('redriven', letters('redriven')),
+    plainCell('parked', letters('parked')),
+    plainCell('reconciled', outcomeOf(reconciliations.find(each => each.consumer === consumer))))
+  return { found, running: page.redrive?.state === 'RUNNING' }
+}
+
+/** Shows what there is; tells whether something is under way. */
+async function look() {
+  const { consumers, reconciliations } = await read('idempotencyreconciliation')
+  const rows = await Promise.all(consumers.map(consumer => rowOf(consumer, reconciliations)))
+  element('operated').replaceChildren(...rows.map(each => each.found))
+  return rows.some(each => each.running) || reconciliations.some(each => each.state === 'RUNNING')
+}
+
+async function watch() {
+  while (await look()) {
+    await new Promise(resolve => setTimeout(resolve, LOOK_MILLIS))
+  }
+}
+
+async function ofAll(start) {
+  const { consumers } = await read('idempotencyreconciliation')
+  const started = await Promise.all(consumers.map(start))
+  await watch()
+  return started
+}
+
+async function redrive() {
+  await request('api/repairs', { method: 'POST' })
+  const started = await ofAll(consumer => change('idempotencydeadletters', { consumer, all: true }))
+  const groups = new Set(started.flatMap(each => each.groups ?? []))
+  return `done. Seen by ${[...groups].sort().join(', ')}.`
+}
+
+async function reconcile() {
+  await ofAll(consumer => change('idempotencyreconciliation', { consumer, since: SINCE }))
+  return 'done.'
+}
+
+async function lookOnce() {
+  await watch()
+  return 'done.'
+}
+
+element('look').addEventListener('click', event => push(event.currentTarget, lookOnce))
+element('redrive').addEventListener('click', event => push(event.currentTarget, redrive))
+element('reconcile').addEventListener('click', event => push(event.currentTarget, reconcile))
+look().catch(() => {})
