@@ -96,7 +96,7 @@ class MeterObserverTests {
                         "idempotency.store.rows",
                         "idempotency.store.oldest.age");
         assertThat(meters.stream().filter(Counter.class::isInstance).map(Counter.class::cast))
-                .hasSize(11)
+                .hasSize(12)
                 .allSatisfy(counter -> assertThat(counter.count()).isZero());
         assertThat(meters.stream().filter(Timer.class::isInstance).map(Timer.class::cast))
                 .hasSize(9)

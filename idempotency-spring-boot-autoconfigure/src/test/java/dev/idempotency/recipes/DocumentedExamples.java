@@ -6,12 +6,19 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.MessageIds;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationRequest;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
@@ -69,6 +76,78 @@ abstract class DocumentedExamples {
             inbox.replay(new MessageId("receipts", "4711"));
             inbox.replayFailed("receipts");
             inbox.forgetAndReplay(new MessageId("receipts", "4711"));
+        }
+    }
+
+    static class ReconciliationPage {
+
+        void use(DeadLetters deadLetters) {
+            deadLetters.find(DeadLetterQuery.of("ledger"));
+            deadLetters.find("ledger", new RecordCoordinates("payments-dlt", 0, 42));
+            deadLetters.redrive("ledger", new RecordCoordinates("payments-dlt", 0, 42));
+            deadLetters.redriveAll("ledger");
+            deadLetters.redriveMatching("ledger", new ExceptionPattern("*TimeoutException"));
+            deadLetters.lastRedrive("ledger");
+            deadLetters.cancel("ledger");
+        }
+
+        void use(Reconciliation reconciliation) {
+            reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
+            reconciliation.lastReconciliation("ledger");
+            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), true));
+        }
+    }
+
+    static class StrategiesPage {
+
+        record Measurement(double celsius) {}
+
+        record AccountState(String accountId, long version) {}
+
+        record Payment(String id, String account, BigDecimal amount) {}
+
+        interface Accounts {
+
+            void save(AccountState state);
+        }
+
+        abstract static class ByOffset {
+
+            List<Measurement> measurements;
+
+            @KafkaListener(topics = "measurements", groupId = "climate")
+            @IdempotentListener(strategy = Strategy.OFFSET)
+            void on(Measurement measurement) {
+                this.measurements.add(measurement);
+            }
+        }
+
+        abstract static class ByVersion {
+
+            Accounts accounts;
+
+            @KafkaListener(topics = "accounts")
+            @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.accountId", version = "#payload.version")
+            void on(AccountState state) {
+                this.accounts.save(state);
+            }
+
+            @KafkaListener(topics = "accounts")
+            @IdempotentListener(key = "#payload.id + '/' + #payload.version")
+            void onEach(AccountState state) {}
+        }
+
+        abstract static class ByConstraint {
+
+            JdbcTemplate jdbc;
+
+            @KafkaListener(topics = "payments")
+            @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+            void on(Payment payment) {
+                jdbc.update("insert into payment (id, amount) values (?, ?)", payment.id(), payment.amount());
+                jdbc.update(
+                        "update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
+            }
         }
     }
 
