@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.TransactionDefinition;
@@ -168,6 +171,21 @@ public final class WriteProbe {
 
     private void update(String sql, String table, MessageId id) {
         this.jdbc.update(sql.formatted(table), id.consumer(), id.value());
+    }
+
+    /**
+     * What a query finds, or the substitute if its table is not there, or the database denies it: who does not use a table need
+     * not have it, nor a right to it.
+     */
+    public static <T> T findIfAccessible(Supplier<T> query, T substitute) {
+        try {
+            return query.get();
+        } catch (DataAccessException ex) {
+            if (denial(ex) == null && !(ex instanceof BadSqlGrammarException)) {
+                throw ex;
+            }
+            return substitute;
+        }
     }
 
     /** What the database says if it denies its user something, or {@code null} if it failed for another reason. */

@@ -5,6 +5,7 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.PositionStatement;
+import dev.idempotency.database.WriteProbe;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -131,9 +132,11 @@ public final class JdbcPositionStore implements AutoCloseable {
         return this.database.inTransaction(() -> this.lookUps.update(this.delete, consumer, topic, partition) > 0);
     }
 
-    /** The consumers that have positions, whether or not they are in this application. */
+    /** The consumers that have positions, whether or not they are in this application, if the user may know. */
     public List<String> consumers() {
-        return this.database.inTransaction(() -> this.database.consumersIn(this.table, this.lookUps));
+        return WriteProbe.findIfAccessible(
+                () -> this.database.inTransaction(() -> this.database.consumersIn(this.table, this.lookUps)),
+                List.of());
     }
 
     /**
