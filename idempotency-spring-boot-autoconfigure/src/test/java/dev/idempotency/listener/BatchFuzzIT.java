@@ -41,7 +41,7 @@ import org.springframework.util.backoff.FixedBackOff;
 /** Thousands of records, random failures of every kind, and at the end each message took effect exactly once. */
 class BatchFuzzIT extends ApplicationTest {
 
-    private static final int MESSAGES = 800;
+    private static final int MESSAGES = 500;
     private static final Set<String> GIVEN_UP = new ConcurrentSkipListSet<>();
 
     @Override
@@ -92,7 +92,7 @@ class BatchFuzzIT extends ApplicationTest {
                 Handlers.class)) {
             Set<String> expected = new TreeSet<>();
             for (int i = 0; i < MESSAGES; i++) {
-                boolean poison = recovers && i % 400 == 7;
+                boolean poison = recovers && i % 250 == 7;
                 String name = (poison ? "poison-" : "message-") + i;
                 expected.add(name);
                 // By its offset a copy is another message.

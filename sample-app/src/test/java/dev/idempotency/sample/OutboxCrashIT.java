@@ -65,6 +65,8 @@ class OutboxCrashIT {
                 crashAndRestart(postgres, kafka);
             } finally {
                 kafka.destroy();
+                // It has named itself to all applications of this JVM.
+                System.clearProperty("spring.kafka.bootstrap-servers");
             }
         }
     }
