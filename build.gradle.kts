@@ -36,10 +36,11 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
         options.compilerArgs.addAll(listOf("-parameters", "-Xlint:all,-processing,-classfile,-options", "-Werror"))
     }
 
-    // One JVM for a module's tests, so that they share one PostgreSQL and one Kafka broker. Few live long enough for the
-    // second compiler to pay.
+    // Two JVMs for a module's tests, each of which shares one PostgreSQL and one Kafka broker among its own: they wait for
+    // servers more than they compute. Few live long enough for the second compiler to pay.
     tasks.withType<Test>().configureEach {
         useJUnitPlatform()
+        maxParallelForks = 2
         jvmArgs("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading")
         include("**/*Tests.class", "**/*IT.class")
     }

