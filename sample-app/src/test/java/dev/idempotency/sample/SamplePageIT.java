@@ -182,7 +182,9 @@ class SamplePageIT {
 
         // A dead letter of each of four consumers goes back, and the one without the annotation sees them all.
         awaitPaymentAddedWithoutTheAnnotation(5);
-        awaitThat("the notice", () -> this.page.notice().startsWith("Mend and redrive: done. Seen by ledger, points,"));
+        awaitThat(
+                "the notice",
+                () -> this.page.notice().startsWith("Mend and redrive: done. Seen by ledger, notifications, points,"));
         assertThat(this.page.count("operated-ledger", "redriven")).isPositive();
         assertThat(this.page.count("operated-ledger", "pending")).isZero();
 
