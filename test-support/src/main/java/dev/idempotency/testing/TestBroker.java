@@ -14,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.IntConsumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
@@ -176,7 +177,9 @@ public final class TestBroker implements AutoCloseable {
         this.process = started;
         Runtime.getRuntime().addShutdownHook(new Thread(started::destroyForcibly));
         try (Admin admin = admin()) {
-            admin.describeCluster().nodes().get(60, TimeUnit.SECONDS);
+            admin.describeCluster(new DescribeClusterOptions().timeoutMs(180_000))
+                    .nodes()
+                    .get(180, TimeUnit.SECONDS);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(ex);

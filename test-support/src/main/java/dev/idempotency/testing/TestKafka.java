@@ -87,6 +87,8 @@ public final class TestKafka {
             broker.brokerProperty("group.consumer.heartbeat.interval.ms", "200");
             broker.brokerProperty("auto.create.topics.enable", "true");
             broker.brokerProperty("transaction.state.log.replication.factor", "1");
+            // Compacted topics are looked after every 15 s by default.
+            broker.brokerProperty("log.cleaner.backoff.ms", "200");
             broker.brokerProperty("transaction.state.log.min.isr", "1");
             // By default it sets spring.kafka.bootstrap-servers, for every application in this JVM.
             broker.brokerListProperty("idempotency.test.kafka.bootstrap-servers");

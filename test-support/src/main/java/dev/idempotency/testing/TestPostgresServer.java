@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -17,6 +18,9 @@ import org.springframework.util.FileSystemUtils;
  * <p>Always an embedded one, with {@code synchronous_commit} on: what it has committed must survive.
  */
 public final class TestPostgresServer implements AutoCloseable {
+
+    /** After a hard stop it has to read what it had written since its last checkpoint. */
+    private static final Duration STARTUP = Duration.ofMinutes(2);
 
     private final Path dataDirectory;
     private final int port;
@@ -96,6 +100,7 @@ public final class TestPostgresServer implements AutoCloseable {
                     .setDataDirectory(this.dataDirectory)
                     .setCleanDataDirectory(false)
                     .setPort(this.port)
+                    .setPGStartupWait(STARTUP)
                     .setServerConfig("synchronous_commit", "on")
                     .setServerConfig("fsync", this.durable ? "on" : "off")
                     .start();
