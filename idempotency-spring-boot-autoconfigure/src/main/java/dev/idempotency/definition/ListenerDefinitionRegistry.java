@@ -47,7 +47,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
-        this.polls = new PollSharingResolver(defaults.transactionPerPoll());
+        this.polls = new PollSharingResolver(defaults.transactionPerPoll(), new RetryTopics(beanFactory));
     }
 
     /** All that have been defined: one per method and container. */

@@ -2,14 +2,11 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
-import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
-import dev.idempotency.kafka.PayloadDigester;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.key.ExpressionKeySource;
 import dev.idempotency.key.HeaderKeyResolver;
@@ -24,23 +21,16 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
 /** Works out all that is to be known of one listener; what stands against that is collected, to be told at once. */
 final class ListenerResolver {
-
-    private static final Logger logger = LoggerFactory.getLogger(ListenerResolver.class);
 
     /**
      * What is known of a listener.
@@ -56,21 +46,27 @@ final class ListenerResolver {
         }
     }
 
-    private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
+    private final AnnotationTexts texts;
     private final ConsumerNameResolver names = new ConsumerNameResolver();
     private final TransactionResolver transactions;
     private final ReplyKeeperResolver replies;
     private final StrategyResolver strategies;
-    private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
-    private final Map<String, ConflictWarnings> warnings = new ConcurrentHashMap<>();
+    private final RetryTopics retryTopics;
+    private final RetentionResolver retentions;
+    private final KeySourceResolver keySources;
+    private final ConflictHandlingResolver conflicts;
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
-        this.beanFactory = beanFactory;
         this.defaults = defaults;
+        this.texts = new AnnotationTexts(beanFactory);
         this.transactions = new TransactionResolver(beanFactory);
         this.replies = new ReplyKeeperResolver(defaults.results());
         this.strategies = new StrategyResolver(defaults);
+        this.retryTopics = new RetryTopics(beanFactory);
+        this.retentions = new RetentionResolver(defaults.retention());
+        this.keySources = new KeySourceResolver(beanFactory, defaults.keyResolver(), this.texts);
+        this.conflicts = new ConflictHandlingResolver(defaults);
     }
 
     /**
@@ -89,30 +85,34 @@ final class ListenerResolver {
         String consumer = attempt(
                 faults,
                 candidate.name(),
-                () -> this.names.nameOf(candidate, text(annotation.consumer(), Check.CONSUMER_NAME)));
+                () -> this.names.nameOf(candidate, this.texts.resolve(annotation.consumer(), Check.CONSUMER_NAME)));
         Strategy strategy =
                 attempt(faults, annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
-        faults.addAll(StrategyValidator.validate(candidate));
+        faults.addAll(StrategyValidator.validate(candidate, this.texts::resolveIfPossible, this.retryTopics));
         ReplyKeeper replies =
                 ListenerResolver.<@Nullable ReplyKeeper>attempt(faults, null, () -> this.replies.resolve(candidate));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
-        String expression = attempt(faults, "", () -> text(annotation.key(), Check.KEY_EXPRESSION));
+        String expression = attempt(faults, "", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
-        KeySource keys = attempt(faults, KeySource.of(this.defaults.keyResolver()), () -> switch (strategy) {
-            case OFFSET -> KeySource.OFFSET;
-            case UNIQUE_CONSTRAINT -> KeySource.coordinates("the constraint " + annotation.uniqueConstraint());
-            case MESSAGE_ID, VERSION -> keySource(expression, method, topics);
-        });
-        String versionExpression = attempt(faults, "", () -> text(annotation.version(), Check.KEY_EXPRESSION));
+        KeySource keys = attempt(
+                faults,
+                KeySource.of(this.defaults.keyResolver()),
+                () -> this.keySources.resolve(strategy, annotation, expression, method, topics));
+        String versionExpression =
+                attempt(faults, "", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
         ExpressionKeySource versions = ListenerResolver.<@Nullable ExpressionKeySource>attempt(
-                faults, null, () -> versionSource(strategy, versionExpression, method, topics));
-        Duration retention = attempt(faults, this.defaults.retention(), () -> retention(annotation, consumer));
+                faults, null, () -> this.keySources.resolveVersions(strategy, versionExpression, method, topics));
+        Duration retention = attempt(
+                faults,
+                this.defaults.retention(),
+                () -> this.retentions.resolve(
+                        this.texts.resolve(annotation.retention(), Check.RETENTION_VALUE), consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
                 faults,
                 null,
                 () -> this.transactions.managerFor(
-                        attribute, text(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
+                        attribute, this.texts.resolve(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
         faults.addAll(StrategyValidator.validate(strategy, attribute));
         AdmissionStrategy byConstraint = ListenerResolver.<@Nullable AdmissionStrategy>attempt(
                 faults, null, () -> byConstraint(strategy, annotation, consumer));
@@ -146,7 +146,7 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
-        ConflictHandling conflicts = conflicts(candidate, consumer, observer);
+        ConflictHandling conflicts = this.conflicts.resolve(candidate, consumer, observer);
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
         ListenerDefinition definition = new ListenerDefinition(
@@ -169,7 +169,7 @@ final class ListenerResolver {
 
     private @Nullable AdmissionStrategy byConstraint(
             Strategy strategy, IdempotentListener annotation, String consumer) {
-        String constraint = text(annotation.uniqueConstraint(), Check.STRATEGY);
+        String constraint = this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY);
         return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(constraint))
                 ? this.strategies.byUniqueConstraint(constraint, consumer)
                 : null;
@@ -189,24 +189,6 @@ final class ListenerResolver {
         };
     }
 
-    /** Who does not ask for it does not pay for it, either. */
-    private ConflictHandling conflicts(ListenerCandidate candidate, String consumer, ConsumerObserver observer) {
-        OnConflict own = candidate.annotation().conflicts();
-        OnConflict mode = (own != OnConflict.DEFAULT) ? own : this.defaults.conflicts();
-        boolean compared = mode != OnConflict.OFF && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
-        PayloadDigester digester =
-                compared ? this.defaults.receivedBytes().digestIn(candidate.container()) : PayloadDigester.NONE;
-        if (digester == PayloadDigester.OF_VALUES) {
-            logger.info(
-                    "Payloads of consumer '{}' are compared if they are text or bytes, and others are not: whether a message"
-                            + " has the id of another one is not seen then. {}.",
-                    consumer,
-                    DeserializerInstrumentation.refusal(candidate.container()));
-        }
-        ConflictWarnings warnings = this.warnings.computeIfAbsent(consumer, ConflictWarnings::new);
-        return new ConflictHandling(mode, digester, warnings, observer);
-    }
-
     /** What is resolved, or the substitute if there is a fault. */
     private static <T extends @Nullable Object> T attempt(
             List<ListenerFault> faults, T substitute, Supplier<T> resolution) {
@@ -215,83 +197,6 @@ final class ListenerResolver {
         } catch (ListenerFault.Found ex) {
             faults.add(ex.fault());
             return substitute;
-        }
-    }
-
-    /** A text of the annotation without its placeholders. */
-    private String text(String value, Check check) {
-        try {
-            String resolved = this.beanFactory.resolveEmbeddedValue(value);
-            return (resolved != null) ? resolved : "";
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    check, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
-        }
-    }
-
-    private KeySource keySource(String expression, ListenerMethod method, TopicIdTracker topics) {
-        if (!StringUtils.hasText(expression)) {
-            return KeySource.of(this.defaults.keyResolver());
-        }
-        try {
-            return new ExpressionKeySource(expression, method.parameterNames(), this.beanFactory, topics::of);
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    Check.KEY_EXPRESSION,
-                    ex.getMessage() + ".",
-                    "Mend the expression in @IdempotentListener(key = …).");
-        }
-    }
-
-    private @Nullable ExpressionKeySource versionSource(
-            Strategy strategy, String expression, ListenerMethod method, TopicIdTracker topics) {
-        if (strategy != Strategy.VERSION || !StringUtils.hasText(expression)) {
-            return null;
-        }
-        try {
-            return ExpressionKeySource.ofVersion(expression, method.parameterNames(), this.beanFactory, topics::of);
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    Check.KEY_EXPRESSION,
-                    ex.getMessage() + ".",
-                    "Mend the expression in @IdempotentListener(version = …).");
-        }
-    }
-
-    /** Listeners of one consumer share their rows: the shorter retention would forget the other's messages. */
-    private Duration retention(IdempotentListener annotation, String consumer) {
-        String text = text(annotation.retention(), Check.RETENTION_VALUE);
-        Duration retention = StringUtils.hasText(text) ? bounded(parse(text)) : this.defaults.retention();
-        Duration others = this.retentions.putIfAbsent(consumer, retention);
-        if (others != null && !others.equals(retention)) {
-            throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
-                    "The consumer '%s' is to remember its messages for %s and for %s."
-                            .formatted(consumer, others, retention),
-                    "State one @IdempotentListener(retention = …) for all its methods.");
-        }
-        return retention;
-    }
-
-    private static Duration parse(String retention) {
-        try {
-            return DurationFormatterUtils.detectAndParse(retention);
-        } catch (IllegalArgumentException | ArithmeticException ex) {
-            throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
-                    "The retention '%s' is no duration.".formatted(retention),
-                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
-        }
-    }
-
-    private static Duration bounded(Duration retention) {
-        try {
-            return RetentionLimit.require("@IdempotentListener(retention = …)", retention);
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
-                    ex.getMessage() + ".",
-                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
         }
     }
 

@@ -25,9 +25,11 @@ final class PollSharingResolver {
     }
 
     private final boolean byDefault;
+    private final RetryTopics retryTopics;
 
-    PollSharingResolver(boolean byDefault) {
+    PollSharingResolver(boolean byDefault, RetryTopics retryTopics) {
         this.byDefault = byDefault;
+        this.retryTopics = retryTopics;
     }
 
     /**
@@ -52,7 +54,7 @@ final class PollSharingResolver {
         TransactionPerPollValidator validator = new TransactionPerPollValidator(demanded);
         validator.refuseContainer(first.container());
         for (int i = 0; i < listeners.size(); i++) {
-            validator.refuseMethod(listeners.get(i), resolved.get(i).listener());
+            validator.refuseMethod(listeners.get(i), resolved.get(i).listener(), this.retryTopics);
         }
         validator.refuseHandlers(
                 listeners,

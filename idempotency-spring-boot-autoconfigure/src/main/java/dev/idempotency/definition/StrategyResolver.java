@@ -59,9 +59,10 @@ final class StrategyResolver {
         if (strategy == Strategy.MESSAGE_ID || tables == null) {
             return new MessageIdStrategy(consumer, new FailureTranslatingStore(this.defaults.store()));
         }
+        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         return switch (strategy) {
-            case VERSION -> tables.byVersion(consumer, new FailureTranslatingStore(this.defaults.store()));
-            case OFFSET -> tables.byOffset(consumer, topics, observer);
+            case VERSION -> tables.byVersion(consumer, store);
+            case OFFSET -> tables.byOffset(consumer, topics, observer, store);
             case MESSAGE_ID, UNIQUE_CONSTRAINT -> throw new IllegalStateException();
         };
     }

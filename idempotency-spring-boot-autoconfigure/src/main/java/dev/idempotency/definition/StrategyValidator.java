@@ -6,8 +6,7 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import java.util.ArrayList;
 import java.util.List;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.RetryableTopic;
+import java.util.function.UnaryOperator;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
@@ -16,30 +15,38 @@ import org.springframework.util.StringUtils;
 final class StrategyValidator {
 
     private final Strategy strategy;
+    private final UnaryOperator<String> texts;
     private final List<ListenerFault> faults = new ArrayList<>();
 
-    private StrategyValidator(Strategy strategy) {
+    private StrategyValidator(Strategy strategy, UnaryOperator<String> texts) {
         this.strategy = strategy;
+        this.texts = texts;
     }
 
-    static List<ListenerFault> validate(ListenerCandidate candidate) {
+    /** {@code texts} resolves the placeholders of a text: what it resolves to nothing is not stated. */
+    static List<ListenerFault> validate(
+            ListenerCandidate candidate, UnaryOperator<String> texts, RetryTopics retryTopics) {
         StrategyValidator validator =
-                new StrategyValidator(candidate.annotation().strategy());
+                new StrategyValidator(candidate.annotation().strategy(), texts);
         validator.validateAttributes(candidate.annotation());
         validator.validateConflicts(candidate.annotation());
         validator.validateVersion(candidate.annotation());
-        validator.validateListener(candidate);
+        validator.refuse(
+                retryTopics.areOf(candidate),
+                List.of(Strategy.OFFSET),
+                "A retry topic, be it by @RetryableTopic or by a RetryTopicConfiguration,",
+                "each attempt is another record, in another topic");
         return validator.faults;
     }
 
     private void validateAttributes(IdempotentListener annotation) {
         refuse(
-                StringUtils.hasText(annotation.key()),
+                isStated(annotation.key()),
                 List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "key = \"" + annotation.key() + "\"",
                 "messages are recognised by something else than a key");
         refuse(
-                StringUtils.hasText(annotation.retention()),
+                isStated(annotation.retention()),
                 List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "retention = \"" + annotation.retention() + "\"",
                 "nothing is forgotten with time");
@@ -67,7 +74,7 @@ final class StrategyValidator {
     }
 
     private void validateConstraint(IdempotentListener annotation) {
-        boolean named = StringUtils.hasText(annotation.uniqueConstraint());
+        boolean named = isStated(annotation.uniqueConstraint());
         if (named && this.strategy != Strategy.UNIQUE_CONSTRAINT) {
             this.faults.add(new ListenerFault(
                     Check.STRATEGY,
@@ -85,7 +92,7 @@ final class StrategyValidator {
 
     /** What a violation must never do is commit: half of what the listener did would stay. */
     static List<ListenerFault> validate(Strategy strategy, TransactionAttribute attribute) {
-        StrategyValidator validator = new StrategyValidator(strategy);
+        StrategyValidator validator = new StrategyValidator(strategy, UnaryOperator.identity());
         validator.refuse(
                 ListenerTransaction.hasExceptionsThatCommit(attribute),
                 List.of(Strategy.UNIQUE_CONSTRAINT),
@@ -105,10 +112,20 @@ final class StrategyValidator {
                 List.of(Strategy.OFFSET),
                 "conflicts = OnConflict." + annotation.conflicts(),
                 "there are no ids that two messages could share");
+        refuse(
+                annotation.conflicts() != OnConflict.DEFAULT,
+                List.of(Strategy.UNIQUE_CONSTRAINT),
+                "conflicts = OnConflict." + annotation.conflicts(),
+                "nothing is kept that the payload of another message could be compared with");
+        refuse(
+                annotation.conflicts() != OnConflict.DEFAULT,
+                List.of(Strategy.VERSION),
+                "conflicts = OnConflict." + annotation.conflicts(),
+                "two states with one version are taken for one, whatever their payloads");
     }
 
     private void validateVersion(IdempotentListener annotation) {
-        boolean stated = StringUtils.hasText(annotation.version());
+        boolean stated = isStated(annotation.version());
         if (this.strategy != Strategy.VERSION) {
             if (stated) {
                 this.faults.add(new ListenerFault(
@@ -126,7 +143,7 @@ final class StrategyValidator {
                     "State version = …, as in @IdempotentListener(strategy = Strategy.VERSION, key ="
                             + " \"#payload.accountId\", version = \"#payload.version\")."));
         }
-        if (!StringUtils.hasText(annotation.key())) {
+        if (!isStated(annotation.key())) {
             this.faults.add(new ListenerFault(
                     Check.STRATEGY,
                     "Strategy.VERSION compares the versions of an entity, but nothing says which it is: headers have the"
@@ -145,17 +162,8 @@ final class StrategyValidator {
                 "what is stale has no reply to be given again");
     }
 
-    private void validateListener(ListenerCandidate candidate) {
-        refuse(
-                hasRetryTopics(candidate),
-                List.of(Strategy.OFFSET),
-                "@RetryableTopic",
-                "each attempt is another record, in another topic");
-    }
-
-    private static boolean hasRetryTopics(ListenerCandidate candidate) {
-        return AnnotatedElementUtils.hasAnnotation(candidate.element(), RetryableTopic.class)
-                || AnnotatedElementUtils.hasAnnotation(candidate.targetClass(), RetryableTopic.class);
+    private boolean isStated(String text) {
+        return StringUtils.hasText(this.texts.apply(text));
     }
 
     private void refuse(boolean present, List<Strategy> strategies, String what, String why) {

@@ -2,12 +2,9 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
-import java.lang.reflect.AnnotatedElement;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
@@ -34,7 +31,7 @@ final class TransactionPerPollValidator {
         return List.copyOf(this.obstacles);
     }
 
-    void refuseMethod(ListenerCandidate listener, ProtectedListener known) {
+    void refuseMethod(ListenerCandidate listener, ProtectedListener known, RetryTopics retryTopics) {
         Class<?> result = listener.method().getReturnType();
         refuseIf(
                 result != void.class,
@@ -46,11 +43,9 @@ final class TransactionPerPollValidator {
                 "By its noRollbackFor a record that fails would commit those after it, which have not run.",
                 "Remove noRollbackFor");
         refuseIf(
-                listener.container().getMainListenerId() != null
-                        || hasRetryTopics(listener.method())
-                        || hasRetryTopics(listener.targetClass()),
+                retryTopics.areOf(listener),
                 "It has retry topics, which Spring Kafka does not have for batches.",
-                "Remove @RetryableTopic");
+                "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration");
     }
 
     /** Which of a class's handlers a record is for is found out when it is handed over: they share its transaction. */
@@ -119,10 +114,6 @@ final class TransactionPerPollValidator {
     @SuppressWarnings("removal") // Still in force where it is set.
     private static boolean hasTransactionsOfItsOwn(ContainerProperties properties) {
         return properties.getKafkaAwareTransactionManager() != null || properties.getTransactionManager() != null;
-    }
-
-    private static boolean hasRetryTopics(AnnotatedElement element) {
-        return AnnotatedElementUtils.hasAnnotation(element, RetryableTopic.class);
     }
 
     private void refuseIf(boolean condition, String what, String remedy) {

@@ -1,0 +1,36 @@
+package dev.idempotency.definition;
+
+import dev.idempotency.Check;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+
+/**
+ * The texts of annotations without their placeholders.
+ *
+ * @param beanFactory knows the properties
+ */
+record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
+
+    /**
+     * Resolves a text.
+     *
+     * @param check where a placeholder that has no value is a fault
+     */
+    String resolve(String value, Check check) {
+        try {
+            String resolved = this.beanFactory.resolveEmbeddedValue(value);
+            return (resolved != null) ? resolved : "";
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    check, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
+        }
+    }
+
+    /** The same, or the text as it is where that is a fault, which is told by whoever needs it. */
+    String resolveIfPossible(String value) {
+        try {
+            return resolve(value, Check.STRATEGY);
+        } catch (ListenerFault.Found ex) {
+            return value;
+        }
+    }
+}
