@@ -16,7 +16,7 @@ public interface ClaimStatement {
      *
      * @param connection the connection of the current transaction
      * @param claims claims of one consumer with distinct ids, sorted by id; at least one
-     * @param timeoutSeconds how long a statement may take, at least 1
+     * @param timeoutSeconds how long it may take, with all its statements, at least 1
      * @return the ids that were free
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException;

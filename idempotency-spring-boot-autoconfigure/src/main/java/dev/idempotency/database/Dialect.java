@@ -215,4 +215,13 @@ public interface Dialect {
                 "The Dialect %s does not say how its database tells of violated constraints: it has to define uniqueConstraint(…)"
                         .formatted(getClass().getName()));
     }
+
+    /**
+     * How many bytes a statement may have with all its values, if the database gives up the connection at a larger one.
+     *
+     * @return by default {@code null}: there is no such limit
+     */
+    default @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
+        return null;
+    }
 }

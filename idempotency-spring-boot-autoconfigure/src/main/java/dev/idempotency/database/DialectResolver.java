@@ -1,6 +1,7 @@
 package dev.idempotency.database;
 
 import java.sql.DatabaseMetaData;
+import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -16,7 +17,7 @@ public final class DialectResolver {
         String product = productName(dataSource);
         return switch (product) {
             case "PostgreSQL" -> new PostgresDialect();
-            case "H2" -> new H2Dialect();
+            case "H2" -> h2(dataSource);
             case "MariaDB" -> new MySqlDialect("mariadb");
             case "MySQL" -> new MySqlDialect("mysql");
             default ->
@@ -25,6 +26,21 @@ public final class DialectResolver {
                                 + " %s of your own.")
                         .formatted(product, Dialect.class.getName(), "dev.idempotency.store.ProcessedMessageStore"));
         };
+    }
+
+    /** Asks in upper case, as the database has these names, unless it is told to have all of them in lower case. */
+    private static Dialect h2(DataSource dataSource) {
+        List<String> ignoreCase = new JdbcTemplate(dataSource)
+                .queryForList(
+                        "select SETTING_VALUE from INFORMATION_SCHEMA.SETTINGS where SETTING_NAME = 'IGNORECASE'",
+                        String.class);
+        if (ignoreCase.contains("1")) {
+            throw new IllegalStateException(
+                    "The H2 database takes no notice of upper and lower case (IGNORECASE=TRUE), so"
+                            + " that of two messages whose ids differ in nothing else one would be dropped as a duplicate. Remove"
+                            + " IGNORECASE from its URL, and declare columns of your own as VARCHAR_IGNORECASE.");
+        }
+        return new H2Dialect();
     }
 
     private static String productName(DataSource dataSource) {

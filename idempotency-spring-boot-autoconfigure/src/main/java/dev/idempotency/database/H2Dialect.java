@@ -16,10 +16,11 @@ final class H2Dialect implements Dialect {
             values (?, ?, ?, ?, ?%s)
             """;
 
+    /** In upper case, as the database has these names, unless it is told to have all of them in lower case. */
     private static final String ROW_ESTIMATE = """
-            select row_count_estimate
-            from information_schema.tables
-            where lower(table_name) = '%s' and table_schema = %s
+            select ROW_COUNT_ESTIMATE
+            from INFORMATION_SCHEMA.TABLES
+            where lower(TABLE_NAME) = '%s' and TABLE_SCHEMA = %s
             """;
 
     private static final String INBOX_COMPLETION = """

@@ -17,19 +17,20 @@ record H2UniqueConstraint(FoundConstraint found) implements UniqueConstraint {
 
     private static final int DUPLICATE_KEY = 23505;
 
+    /** In upper case, as the database has these names, unless it is told to have all of them in lower case. */
     private static final String LIST = """
-            select table_schema, table_name, constraint_name, index_name, table_schema = current_schema,
+            select TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, INDEX_NAME, TABLE_SCHEMA = current_schema,
                 case
-                    when constraint_type in ('PRIMARY KEY', 'UNIQUE') then null
-                    when constraint_type = 'CHECK' then 'is a check constraint'
+                    when CONSTRAINT_TYPE in ('PRIMARY KEY', 'UNIQUE') then null
+                    when CONSTRAINT_TYPE = 'CHECK' then 'is a check constraint'
                     else 'is a foreign key'
                 end
-            from information_schema.table_constraints
+            from INFORMATION_SCHEMA.TABLE_CONSTRAINTS
             union all
-            select table_schema, table_name, index_name, index_name, table_schema = current_schema,
-                case when index_type_name = 'UNIQUE INDEX' then null else 'is an index that is not unique' end
-            from information_schema.indexes
-            where is_generated = false
+            select TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, INDEX_NAME, TABLE_SCHEMA = current_schema,
+                case when INDEX_TYPE_NAME = 'UNIQUE INDEX' then null else 'is an index that is not unique' end
+            from INFORMATION_SCHEMA.INDEXES
+            where IS_GENERATED = false
             order by 1, 2, 3
             """;
 

@@ -59,7 +59,7 @@ final class H2Versions implements SingleRowVersions.Move {
 
     /** Whether there is a row, which nobody else can change from now on. */
     private boolean lock(SingleRowVersions.Statements statements, VersionClaim claim) throws SQLException {
-        PreparedStatement statement = statements.prepare(this.lock + statements.timeoutSeconds());
+        PreparedStatement statement = statements.prepare(this.lock + statements.secondsLeft());
         SingleRowVersions.bindEntity(statement, 1, claim.entity());
         try (ResultSet row = statement.executeQuery()) {
             return row.next();

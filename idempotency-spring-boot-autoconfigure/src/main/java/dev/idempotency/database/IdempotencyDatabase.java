@@ -15,7 +15,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** The database with the library's tables: its connections, its dialect, and the schema that the tables are in. */
@@ -34,6 +33,7 @@ public final class IdempotencyDatabase {
     private final Dialect dialect;
     private final @Nullable String schema;
     private final JdbcTransactionManager transactionManager;
+    private final BoundTransaction current;
 
     /** {@code schema} is the name of the tables' schema, or {@code null} for the one that connections begin in. */
     public IdempotencyDatabase(DataSource dataSource, Dialect dialect, @Nullable String schema) {
@@ -48,6 +48,7 @@ public final class IdempotencyDatabase {
         this.dialect = dialect;
         this.schema = schema;
         this.transactionManager = new JdbcTransactionManager(this.dataSource);
+        this.current = new BoundTransaction(this.dataSource);
     }
 
     /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
@@ -158,8 +159,7 @@ public final class IdempotencyDatabase {
 
     /** Whether there is a transaction already, whose own time holds for what is done in it. */
     public boolean isInTransaction() {
-        return TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.hasResource(this.dataSource);
+        return this.current.isOpen();
     }
 
     /**
@@ -167,8 +167,7 @@ public final class IdempotencyDatabase {
      * higher isolation, MySQL and MariaDB would lock the gaps between rows, which claims want to insert into.
      */
     public TransactionTemplate newTransaction() {
-        TransactionTemplate transaction = new TransactionTemplate(this.transactionManager);
-        transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        TransactionTemplate transaction = new SeparateTransaction(this.transactionManager, this.dataSource);
         transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
         return transaction;
     }

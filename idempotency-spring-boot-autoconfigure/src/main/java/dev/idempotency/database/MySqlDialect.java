@@ -145,6 +145,11 @@ final class MySqlDialect implements Dialect {
     }
 
     @Override
+    public @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
+        return jdbc.queryForObject("select @@max_allowed_packet", Long.class);
+    }
+
+    @Override
     public boolean isTimeout(SQLException ex) {
         return switch (ex.getErrorCode()) {
             case LOCK_WAIT_TIMEOUT, STATEMENT_TIMEOUT_MARIADB, STATEMENT_TIMEOUT_MYSQL -> true;

@@ -9,8 +9,9 @@ import java.sql.SQLException;
  * {@code insert ignore} would lock it as a reader first, and two of them would deadlock; an update that finds no row would
  * lock the gap, which others insert into.
  *
- * <p>Its row count says 2 for a row that was changed. For a row that was left as it is, it says the same as for a new one,
- * unless the driver is told otherwise: then the row is asked whose it is.
+ * <p>The row is asked whose it is then. The row count does not tell: for a row that was left as it is, it is that of a new
+ * one, unless the driver is told otherwise; and a row that was to be left as it is counts as changed if its time is in the
+ * hour that clocks repeat, which the database takes for the other one of that name.
  */
 final class MySqlVersions implements SingleRowVersions.Move {
 
@@ -39,8 +40,6 @@ final class MySqlVersions implements SingleRowVersions.Move {
     private static final String CLAIMED =
             "select claim_token from %s where consumer_id = ? and message_id = ? for update";
 
-    private static final int CHANGED = 2;
-
     private final String claim;
     private final String claimed;
 
@@ -55,7 +54,8 @@ final class MySqlVersions implements SingleRowVersions.Move {
         SingleRowVersions.bindEntity(statement, 1, wanted.entity());
         SingleRowVersions.bindVersion(statement, 3, wanted);
         statement.setLong(8, statements.token());
-        return statement.executeUpdate() == CHANGED || isClaimed(statements, wanted);
+        statement.executeUpdate();
+        return isClaimed(statements, wanted);
     }
 
     private boolean isClaimed(SingleRowVersions.Statements statements, VersionClaim wanted) throws SQLException {

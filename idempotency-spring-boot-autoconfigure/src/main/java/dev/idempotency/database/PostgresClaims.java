@@ -13,8 +13,9 @@ import java.util.Set;
 /**
  * Claims in PostgreSQL, one statement whatever their number.
  *
- * <p>The one that answers with originals, too, is the slower one for new messages. All its parts see the table as it was
- * when it began: what others have committed while it waited for them it neither inserts nor finds.
+ * <p>Those that answer with originals, too, are slower for new messages. One claim is looked up first, which costs least if it
+ * is a duplicate's; several are inserted and looked up by one statement. All its parts see the table as it was when it began:
+ * what others have committed while it waited for them it neither inserts nor finds.
  */
 final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
 
@@ -24,18 +25,11 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
             on conflict do nothing
             """;
 
-    private static final String ONE_ANSWERING = """
-            with claimed as (
-                %4$s
-                returning message_id
-            )
-            select message_id, null, null, null, null, null%5$s
-            from claimed
-            union all
+    private static final String FIND_ONE = """
             select message_id, record_topic, record_partition, record_offset,
                 extract(epoch from processed_at), extract(epoch from current_timestamp)%2$s
             from %1$s
-            where consumer_id = ? and message_id = ? and not exists (select from claimed)
+            where consumer_id = ? and message_id = ?
             """;
 
     private static final String MANY = """
@@ -52,7 +46,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
             with claimed as (
                 %4$s
             )
-            select message_id, null, null, null, null, null%5$s
+            select message_id, null, null, null, null, null%3$s
             from claimed
             union all
             select message_id, record_topic, record_partition, record_offset,
@@ -67,20 +61,16 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
     private final Statements withDigests;
 
     /** The statements for claims with or without digests. */
-    private record Statements(boolean digests, String one, String oneAnswering, String many, String manyAnswering) {
+    private record Statements(boolean digests, String one, String findOne, String many, String manyAnswering) {
 
         static Statements of(String table, boolean digests) {
-            Object[] parts = {
-                table, digests ? ", payload_digest" : "", digests ? ", ?" : "", "", digests ? ", null" : ""
-            };
-            String one = ONE.formatted(parts);
-            String many = MANY.formatted(parts);
-            return new Statements(
-                    digests, one, answering(ONE_ANSWERING, parts, one), many, answering(MANY_ANSWERING, parts, many));
-        }
-
-        private static String answering(String sql, Object[] parts, String claim) {
-            return sql.formatted(parts[0], parts[1], parts[2], claim.strip(), parts[4]);
+            String digest = digests ? ", payload_digest" : "";
+            String parameter = digests ? ", ?" : "";
+            String one = ONE.formatted(table, digest, parameter);
+            String find = FIND_ONE.formatted(table, digest);
+            String many = MANY.formatted(table, digest, parameter);
+            String manyAnswering = MANY_ANSWERING.formatted(table, digest, digests ? ", null" : "", many.strip());
+            return new Statements(digests, one, find, many, manyAnswering);
         }
     }
 
@@ -127,18 +117,20 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
     private Set<MessageId> claimOneOrFind(
             Connection connection, Statements statements, Claim claim, int timeoutSeconds, OriginalReader originals)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.oneAnswering())) {
-            MessageId id = SingleRowClaims.bind(statement, claim, statements.digests());
-            int next = statements.digests() ? 7 : 6;
-            statement.setString(next, id.consumer());
-            statement.setString(next + 1, id.value());
+        try (PreparedStatement statement = connection.prepareStatement(statements.findOne())) {
+            statement.setString(1, claim.id().consumer());
+            statement.setString(2, claim.id().value());
             this.watch.begin(statement, timeoutSeconds);
             try (ResultSet rows = statement.executeQuery()) {
-                return read(rows, id.consumer(), 1, originals);
+                if (rows.next()) {
+                    originals.read(rows);
+                    return Set.of();
+                }
             } finally {
                 this.watch.end(statement);
             }
         }
+        return claimOne(connection, statements, claim, timeoutSeconds);
     }
 
     private static Set<MessageId> claimMany(

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How PostgreSQL moves versions on: one statement whatever their number. A conflicting row is locked before it is looked at,
@@ -44,11 +45,15 @@ final class PostgresVersions implements VersionStatement {
             order by claim.message_id collate "C"
             """;
 
+    private static final String FIND = "select %s from %s where consumer_id = ? and message_id = ?";
+
+    private final String find;
     private final String one;
     private final String many;
     private final StatementWatch watch = new StatementWatch();
 
     PostgresVersions(String table, Dialect dialect) {
+        this.find = FIND.formatted(VersionColumns.of(dialect), table);
         this.one = MOVE_ONE.formatted(table) + ON_CONFLICT;
         this.many = MOVE_MANY.formatted(table)
                 + ON_CONFLICT
@@ -114,6 +119,21 @@ final class PostgresVersions implements VersionStatement {
                 }
             }
             return moved;
+        }
+    }
+
+    /** Each statement sees what is committed then or, with a higher isolation, what the first one saw, whichever it was. */
+    @Override
+    public @Nullable StoredVersion findFirst(Connection connection, MessageId entity, int timeoutSeconds)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(this.find)) {
+            SingleRowVersions.bindEntity(statement, 1, entity);
+            this.watch.begin(statement, timeoutSeconds);
+            try (ResultSet rows = statement.executeQuery()) {
+                return rows.next() ? VersionColumns.read(entity, rows, 1) : null;
+            } finally {
+                this.watch.end(statement);
+            }
         }
     }
 

@@ -193,13 +193,21 @@ public final class Schema implements InitializingBean {
                         .formatted(
                                 (denial != null) ? denial : failure.getMessage(),
                                 isUpdated() ? ", update" : "",
-                                this.usedByCleanup ? ", delete" : "",
+                                isDeletedFrom() ? ", delete" : "",
                                 tables),
                 failure);
     }
 
     private boolean isUpdated() {
-        return this.usedByCleanup || this.usedByInbox || this.usedForResults || this.usedForVersions;
+        return this.usedByCleanup
+                || this.usedByInbox
+                || this.usedForResults
+                || this.usedForPositions
+                || this.usedForVersions;
+    }
+
+    private boolean isDeletedFrom() {
+        return this.usedByCleanup || this.probe.areWitnessesNeeded();
     }
 
     /** Names of the scripts that the database lacks; none when it is at the expected version. */

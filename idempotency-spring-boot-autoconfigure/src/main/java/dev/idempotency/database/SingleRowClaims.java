@@ -35,9 +35,10 @@ final class SingleRowClaims implements ClaimStatement {
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
         boolean digests = haveDigests(claims);
         try (PreparedStatement statement = connection.prepareStatement(digests ? this.withDigest : this.plain)) {
-            statement.setQueryTimeout(timeoutSeconds);
+            ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             for (Claim claim : claims) {
+                deadline.limit(statement);
                 MessageId id = bind(statement, claim, digests);
                 if (this.insertion.doInPreparedStatement(statement)) {
                     claimed.add(id);

@@ -87,7 +87,7 @@ final class SingleRowVersions implements VersionStatement {
     static final class Statements implements AutoCloseable {
 
         private final Connection connection;
-        private final int timeoutSeconds;
+        private final ClaimDeadline deadline;
         private final Map<String, PreparedStatement> prepared = new HashMap<>();
 
         /** Tells the claims of one call from all others. */
@@ -95,7 +95,7 @@ final class SingleRowVersions implements VersionStatement {
 
         Statements(Connection connection, int timeoutSeconds) {
             this.connection = connection;
-            this.timeoutSeconds = timeoutSeconds;
+            this.deadline = new ClaimDeadline(timeoutSeconds);
         }
 
         PreparedStatement prepare(String sql) throws SQLException {
@@ -103,13 +103,13 @@ final class SingleRowVersions implements VersionStatement {
             if (statement == null) {
                 statement = this.connection.prepareStatement(sql);
                 this.prepared.put(sql, statement);
-                statement.setQueryTimeout(this.timeoutSeconds);
             }
+            this.deadline.limit(statement);
             return statement;
         }
 
-        int timeoutSeconds() {
-            return this.timeoutSeconds;
+        int secondsLeft() throws SQLException {
+            return this.deadline.secondsLeft();
         }
 
         long token() {

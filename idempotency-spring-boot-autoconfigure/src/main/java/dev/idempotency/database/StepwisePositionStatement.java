@@ -52,12 +52,13 @@ final class StepwisePositionStatement implements PositionStatement {
     public Map<PositionClaim, Long> execute(Connection connection, List<PositionClaim> claims, int timeoutSeconds)
             throws SQLException {
         Map<PositionClaim, Long> moved = new HashMap<>();
+        ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
         for (PositionClaim claim : claims) {
-            Long previous = move(connection, claim, timeoutSeconds);
-            if (previous == null && find(this.isThere, connection, claim, timeoutSeconds) == null) {
-                previous = make(connection, claim, timeoutSeconds)
+            Long previous = move(connection, claim, deadline);
+            if (previous == null && find(this.isThere, connection, claim, deadline) == null) {
+                previous = make(connection, claim, deadline)
                         ? Long.valueOf(claim.from())
-                        : move(connection, claim, timeoutSeconds);
+                        : move(connection, claim, deadline);
             }
             if (previous != null) {
                 moved.put(claim, previous);
@@ -66,9 +67,10 @@ final class StepwisePositionStatement implements PositionStatement {
         return moved;
     }
 
-    private @Nullable Long move(Connection connection, PositionClaim claim, int timeoutSeconds) throws SQLException {
+    private @Nullable Long move(Connection connection, PositionClaim claim, ClaimDeadline deadline)
+            throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.move)) {
-            statement.setQueryTimeout(timeoutSeconds);
+            deadline.limit(statement);
             statement.setLong(1, claim.to());
             bind(statement, 2, claim);
             statement.setString(5, claim.topicId());
@@ -77,13 +79,13 @@ final class StepwisePositionStatement implements PositionStatement {
                 return null;
             }
         }
-        return claim.isSingle() ? Long.valueOf(claim.from()) : find(this.previous, connection, claim, timeoutSeconds);
+        return claim.isSingle() ? Long.valueOf(claim.from()) : find(this.previous, connection, claim, deadline);
     }
 
-    private static @Nullable Long find(String query, Connection connection, PositionClaim claim, int timeoutSeconds)
+    private static @Nullable Long find(String query, Connection connection, PositionClaim claim, ClaimDeadline deadline)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(query)) {
-            statement.setQueryTimeout(timeoutSeconds);
+            deadline.limit(statement);
             bind(statement, 1, claim);
             try (ResultSet row = statement.executeQuery()) {
                 return row.next() ? row.getLong(1) : null;
@@ -92,10 +94,10 @@ final class StepwisePositionStatement implements PositionStatement {
     }
 
     /** Some databases give up a transaction in which a statement fails, but not what was done before a savepoint. */
-    private boolean make(Connection connection, PositionClaim claim, int timeoutSeconds) throws SQLException {
+    private boolean make(Connection connection, PositionClaim claim, ClaimDeadline deadline) throws SQLException {
         Savepoint before = connection.setSavepoint();
         try (PreparedStatement statement = connection.prepareStatement(this.make)) {
-            statement.setQueryTimeout(timeoutSeconds);
+            deadline.limit(statement);
             bind(statement, 1, claim);
             statement.setString(4, claim.topicId());
             statement.setLong(5, claim.from());

@@ -57,6 +57,11 @@ public final class WriteProbe {
 
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
+    private static final String LOCK_POSITION =
+            "select next_offset from %s where consumer_id = ? and record_topic = ? for update";
+
+    private static final String DELETE_POSITION = "delete from %s where consumer_id = ? and record_topic = ?";
+
     private static final String PERMISSION_DENIED = "42501";
 
     /** MySQL and MariaDB: of a database, a table, a column, by a missing privilege; H2. */
@@ -66,7 +71,9 @@ public final class WriteProbe {
     private final TransactionTemplate transaction;
     private final ClaimStatement claim;
     private final PositionStatement position;
+    private final Dialect dialect;
     private final String processed;
+    private final String positions;
     private final String inbox;
     private final String inboxStarts;
     private final String results;
@@ -74,14 +81,16 @@ public final class WriteProbe {
     private final @Nullable VersionStatement moves;
 
     public WriteProbe(IdempotencyDatabase database) {
+        this.dialect = database.dialect();
         this.processed = database.processedTable();
+        this.positions = database.positionTable();
         this.inbox = database.inboxTable();
         this.inboxStarts = database.inboxStartsTable();
         this.results = database.resultTable();
         this.versions = database.versionTable();
         this.moves = database.dialect().versionsIn(this.versions);
         this.claim = database.dialect().claimIn(this.processed);
-        this.position = database.dialect().positionsIn(database.positionTable());
+        this.position = database.dialect().positionsIn(this.positions);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
         // As listeners' transactions: a server may refuse to write in another isolation than its own.
@@ -89,7 +98,7 @@ public final class WriteProbe {
         this.transaction.setTimeout(TIMEOUT_SECONDS);
     }
 
-    /** Claims a message and looks it up; fails as that does. */
+    /** Claims a message, looks it up and, where a row stands witness of each transaction, removes it; fails as that does. */
     public void tryClaims() {
         inTransaction(id -> {});
     }
@@ -120,6 +129,10 @@ public final class WriteProbe {
                 moveTo(id, 0);
                 moveTo(id, 1);
             }
+            if (cleanup && withPositions) {
+                query(LOCK_POSITION, this.positions, id);
+                update(DELETE_POSITION, this.positions, id);
+            }
             if (cleanup) {
                 purge(this.processed, id);
             }
@@ -130,6 +143,12 @@ public final class WriteProbe {
                 purge(this.inbox, id);
             }
         });
+    }
+
+    /** Whether the driver does not know what becomes of a transaction, so that rows stand witness. */
+    boolean areWitnessesNeeded() {
+        return Boolean.TRUE.equals(this.jdbc.execute(
+                (ConnectionCallback<Boolean>) connection -> this.dialect.isTransactionAborted(connection) == null));
     }
 
     private void moveTo(MessageId id, long offset) {
@@ -146,6 +165,9 @@ public final class WriteProbe {
             execute(connection -> this.claim.execute(connection, List.of(claimed), TIMEOUT_SECONDS));
             query(FIND, this.processed, id);
             work.accept(id);
+            if (areWitnessesNeeded()) {
+                update(DELETE, this.processed, id);
+            }
         });
     }
 

@@ -9,6 +9,7 @@ import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -99,7 +100,7 @@ final class ClaimTransaction {
         try {
             return statement.execute(connection, limit);
         } catch (SQLException ex) {
-            if (this.database.dialect().isTimeout(ex)) {
+            if (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex)) {
                 throw timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start));
             }
             throw ex;
@@ -139,7 +140,7 @@ final class ClaimTransaction {
     }
 
     private ConnectionHolder holder() {
-        if (TransactionSynchronizationManager.isActualTransactionActive()
+        if (this.database.isInTransaction()
                 && TransactionSynchronizationManager.getResource(this.database.dataSource())
                         instanceof ConnectionHolder holder) {
             return holder;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /**
  * The store as a listener's transaction uses it, whosever it is: what it fails with is told apart from what the listener
@@ -36,9 +37,17 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
+    public BooleanSupplier watchClaim(MessageId claimed) {
+        return watch(() -> this.store.watchClaim(claimed));
+    }
+
+    @Override
     public BooleanSupplier watchTransaction(String consumer) {
-        BooleanSupplier watch = StoreExceptionTranslator.attempt(
-                () -> "watch the listener's transaction", () -> this.store.watchTransaction(consumer));
+        return watch(() -> this.store.watchTransaction(consumer));
+    }
+
+    private static BooleanSupplier watch(Supplier<BooleanSupplier> beginning) {
+        BooleanSupplier watch = StoreExceptionTranslator.attempt(() -> "watch the listener's transaction", beginning);
         return () -> StoreExceptionTranslator.attempt(
                 () -> "ask whether the listener's transaction still stands", watch::getAsBoolean);
     }

@@ -79,6 +79,13 @@ public final class JdbcPositionStore implements AutoCloseable {
                         .formatted(claims.get(0).consumer(), claims));
     }
 
+    /** The position of a claim's partition, if it has come that far; see {@link PositionStatement#findPassed}. */
+    @Nullable
+    Long findPassed(PositionClaim claim) {
+        return this.transaction.execute(
+                (connection, limit) -> this.statement.findPassed(connection, claim, limit), claim::toString);
+    }
+
     /** Where a claim's partition stands, in the current transaction, for which it is locked. */
     @Nullable
     PartitionPosition lock(PositionClaim claim) {
@@ -105,17 +112,6 @@ public final class JdbcPositionStore implements AutoCloseable {
                         read.topicId(),
                         read.nextOffset())
                 == 1;
-    }
-
-    /** Whether the current transaction is still the one in which a position was moved to an offset, or beyond. */
-    boolean holds(String consumer, String topic, int partition, long nextOffset) {
-        Boolean intact = this.transaction.isIntact();
-        if (intact != null) {
-            return intact;
-        }
-        PartitionPosition position =
-                first(this.jdbc.query(this.one, JdbcPositionStore::position, consumer, topic, partition));
-        return position != null && position.nextOffset() >= nextOffset;
     }
 
     /** Up to where a consumer has processed its partitions. */

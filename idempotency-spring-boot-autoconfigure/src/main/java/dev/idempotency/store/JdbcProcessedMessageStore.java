@@ -157,15 +157,23 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
     }
 
-    /**
-     * Where only the database knows, a row stands witness among the claims: it is written now and removed before the
-     * commit, so that nobody else ever sees it.
-     */
+    @Override
+    public BooleanSupplier watchClaim(MessageId claimed) {
+        return (this.transaction.isIntact() != null) ? () -> holds(claimed) : callWitness(claimed.consumer());
+    }
+
     @Override
     public BooleanSupplier watchTransaction(String consumer) {
-        if (this.transaction.isAborted() != null) {
-            return () -> Boolean.FALSE.equals(this.transaction.isAborted());
-        }
+        return (this.transaction.isAborted() != null)
+                ? () -> Boolean.FALSE.equals(this.transaction.isAborted())
+                : callWitness(consumer);
+    }
+
+    /**
+     * Where only the database knows, a row stands witness among the claims: it is written now and removed before the
+     * commit, so that nobody else ever sees it, and nobody else has made it.
+     */
+    private BooleanSupplier callWitness(String consumer) {
         MessageId witness = new MessageId(consumer, WITNESS_PREFIX + UUID.randomUUID());
         claim(List.of(new Claim(witness, NOWHERE)));
         return () -> delete(witness, this.jdbc);

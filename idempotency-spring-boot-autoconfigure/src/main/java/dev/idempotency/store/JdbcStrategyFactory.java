@@ -36,12 +36,17 @@ public final class JdbcStrategyFactory implements AutoCloseable {
         return this.positions;
     }
 
-    /** Recognises the messages of a consumer by the offsets of their records. */
-    public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    /**
+     * Recognises the messages of a consumer by the offsets of their records.
+     *
+     * @param store who watches the listener's transactions
+     */
+    public AdmissionStrategy byOffset(
+            String consumer, TopicIdTracker topics, ConsumerObserver observer, ProcessedMessageStore store) {
         if (this.schema != null) {
             this.schema.useForPositions();
         }
-        return new OffsetStrategy(consumer, this.positions, topics, observer);
+        return new OffsetStrategy(consumer, this.positions, topics, observer, store);
     }
 
     /**

@@ -120,28 +120,33 @@ public final class JdbcVersionStore implements AutoCloseable {
         return open;
     }
 
+    /**
+     * The version of a claim's entity, if it is beyond doubt that the claim would be refused; see
+     * {@link VersionStatement#findFirst}.
+     */
+    @Nullable
+    StoredVersion findRefusing(VersionClaim claim) {
+        VersionStatement finds = statement();
+        StoredVersion stored = this.transaction.execute(
+                (connection, timeoutSeconds) -> finds.findFirst(connection, claim.entity(), timeoutSeconds),
+                () -> ClaimTransaction.describe(claim.entity(), claim.coordinates(), 1));
+        return (stored != null && !stored.isOlderThan(claim.version())) ? stored : null;
+    }
+
     private Map<MessageId, Optional<StoredVersion>> execute(List<VersionClaim> claims) {
-        VersionStatement moves = this.statement;
-        if (moves == null) {
-            throw new IllegalStateException(
-                    this.database.dialect().getClass().getName() + " does not know how to compare versions");
-        }
+        VersionStatement moves = statement();
         VersionClaim first = claims.get(0);
         return this.transaction.execute(
                 (connection, timeoutSeconds) -> moves.execute(connection, claims, timeoutSeconds),
                 () -> ClaimTransaction.describe(first.entity(), first.coordinates(), claims.size()));
     }
 
-    /** Asked before the commit: whether what was moved on is still part of the current transaction. */
-    boolean holds(VersionClaim claim) {
-        Boolean intact = this.transaction.isIntact();
-        if (intact != null) {
-            return intact;
+    private VersionStatement statement() {
+        if (this.statement == null) {
+            throw new IllegalStateException(
+                    this.database.dialect().getClass().getName() + " does not know how to compare versions");
         }
-        StoredVersion stored = find(List.of(claim.entity())).get(claim.entity());
-        return stored != null
-                && stored.version().equals(claim.version())
-                && stored.coordinates().equals(claim.coordinates());
+        return this.statement;
     }
 
     /** The newest versions of entities of one consumer, as far as they are known. */

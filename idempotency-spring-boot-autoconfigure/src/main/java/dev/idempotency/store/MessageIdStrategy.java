@@ -131,6 +131,6 @@ public final class MessageIdStrategy implements AdmissionStrategy {
     @Override
     public BooleanSupplier watchTransaction(Admission admission) {
         MessageId claimed = admission.claimed();
-        return (claimed != null) ? () -> this.store.holds(claimed) : this.store.watchTransaction(this.consumer);
+        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
     }
 }

@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -31,6 +32,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
  * ends before it, is reset, as nothing of what comes now has been processed.
+ *
+ * <p>A position is moved at once, without a look at it. As duplicates seldom come alone, it is read first after one: that
+ * needs no lock, nor is anything written that the commit would have to wait for.
  */
 final class OffsetStrategy implements AdmissionStrategy {
 
@@ -43,28 +47,30 @@ final class OffsetStrategy implements AdmissionStrategy {
     private final JdbcPositionStore positions;
     private final TopicIdTracker topics;
     private final ConsumerObserver observer;
+    private final ProcessedMessageStore store;
 
-    OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {
+    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    private volatile boolean duplicatesExpected;
+
+    /** {@code store} watches the listener's transactions. */
+    OffsetStrategy(
+            String consumer,
+            JdbcPositionStore positions,
+            TopicIdTracker topics,
+            ConsumerObserver observer,
+            ProcessedMessageStore store) {
         this.consumer = consumer;
         this.positions = positions;
         this.topics = topics;
         this.observer = observer;
+        this.store = store;
     }
 
     @Override
     public Admission admit(List<Candidate> candidates) {
         List<PositionClaim> claims = claims(candidates);
-        Map<TopicPartition, Long> processedBefore = new HashMap<>();
-        StoreExceptionTranslator.attempt(() -> "claim " + candidates.get(0).coordinates(), () -> {
-            Map<PositionClaim, Long> moved = this.positions.move(claims);
-            for (PositionClaim claim : claims) {
-                Long before = moved.get(claim);
-                processedBefore.put(
-                        new TopicPartition(claim.topic(), claim.partition()),
-                        (before != null) ? before : processedBefore(claim));
-            }
-            return moved;
-        });
+        Map<TopicPartition, Long> processedBefore = StoreExceptionTranslator.attempt(
+                () -> "claim " + candidates.get(0).coordinates(), () -> move(claims));
         List<Candidate> admitted = new ArrayList<>(candidates.size());
         List<Duplicate> duplicates = new ArrayList<>();
         for (Candidate candidate : candidates) {
@@ -79,6 +85,32 @@ final class OffsetStrategy implements AdmissionStrategy {
             }
         }
         return new Admission(admitted, duplicates);
+    }
+
+    /** Moves positions, and returns the offsets before which the records of each partition have been processed. */
+    private Map<TopicPartition, Long> move(List<PositionClaim> claims) {
+        Map<TopicPartition, Long> processedBefore = new HashMap<>();
+        if (this.duplicatesExpected && claims.size() == 1) {
+            Long passed = findPassed(claims.get(0));
+            if (passed != null) {
+                processedBefore.put(partition(claims.get(0)), passed);
+                return processedBefore;
+            }
+        }
+        Map<PositionClaim, Long> moved = this.positions.move(claims);
+        for (PositionClaim claim : claims) {
+            Long before = moved.get(claim);
+            before = (before != null) ? before : findPassed(claim);
+            processedBefore.put(partition(claim), (before != null) ? before : processedBefore(claim));
+        }
+        this.duplicatesExpected = moved.size() < claims.size();
+        return processedBefore;
+    }
+
+    /** The position of a claim's partition, if it is beyond doubt that all of its records have been processed. */
+    private @Nullable Long findPassed(PositionClaim claim) {
+        Long position = this.positions.findPassed(claim);
+        return (position != null && this.topics.endOf(partition(claim), position) >= position) ? position : null;
     }
 
     /** One for each partition, from its first record to its last. */
@@ -114,7 +146,7 @@ final class OffsetStrategy implements AdmissionStrategy {
                 this.consumer, from.topic(), from.partition(), topicId.toString(), from.offset(), last + 1);
     }
 
-    /** The offset before which the records of a claim have been processed, if the position was not moved for it. */
+    /** The same where there is doubt: the position is locked, and reset if it is of no use any more. */
     private long processedBefore(PositionClaim claim) {
         PartitionPosition position = this.positions.lock(claim);
         if (position == null) {
@@ -123,7 +155,7 @@ final class OffsetStrategy implements AdmissionStrategy {
                             .formatted(this.consumer, claim),
                     null);
         }
-        TopicPartition partition = new TopicPartition(claim.topic(), claim.partition());
+        TopicPartition partition = partition(claim);
         if (!position.topicId().equals(claim.topicId())) {
             requireCurrentTopic(claim, partition);
             return reset(claim, position, "the topic was deleted and created again since");
@@ -183,18 +215,18 @@ final class OffsetStrategy implements AdmissionStrategy {
         });
     }
 
-    /** Looks at the position of the last message's partition, which stands right behind it. */
     @Override
     public BooleanSupplier watchTransaction(Admission admission) {
-        RecordCoordinates last =
-                admission.admitted().get(admission.admitted().size() - 1).coordinates();
-        return () -> StoreExceptionTranslator.attempt(
-                () -> "ask whether the listener's transaction still stands",
-                () -> this.positions.holds(this.consumer, last.topic(), last.partition(), last.offset() + 1));
+        MessageId claimed = admission.claimed();
+        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
     }
 
     private static TopicPartition partition(Candidate candidate) {
         return new TopicPartition(
                 candidate.coordinates().topic(), candidate.coordinates().partition());
+    }
+
+    private static TopicPartition partition(PositionClaim claim) {
+        return new TopicPartition(claim.topic(), claim.partition());
     }
 }

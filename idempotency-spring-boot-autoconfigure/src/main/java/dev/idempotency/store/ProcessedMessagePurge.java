@@ -30,26 +30,31 @@ public final class ProcessedMessagePurge {
     private final PurgeStatement abandoned;
 
     public ProcessedMessagePurge(IdempotencyDatabase database) {
-        this(database, database.processedTable());
+        this(database, database.processedTable(), database.processedTable());
     }
 
-    private ProcessedMessagePurge(IdempotencyDatabase database, String table) {
+    /** {@code activity} is the table whose rows tell when a consumer was active. */
+    private ProcessedMessagePurge(IdempotencyDatabase database, String table, String activity) {
         this.database = database;
         this.table = table;
-        this.expired = database.dialect().purgeExpiredIn(table, database.processedTable());
-        this.abandoned = database.dialect().purgeAbandonedIn(table, database.processedTable());
+        this.expired = database.dialect().purgeExpiredIn(table, activity);
+        this.abandoned = database.dialect().purgeAbandonedIn(table, activity);
         this.jdbc = database.jdbc(TIMEOUT_SECONDS);
         this.transaction = database.newTransaction();
     }
 
     /** The same for the table of results, whose rows are forgotten alike, by when their consumer was active. */
     public static ProcessedMessagePurge ofResults(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.resultTable());
+        return new ProcessedMessagePurge(database, database.resultTable(), database.processedTable());
     }
 
-    /** The same for the table of versions, whose rows are forgotten alike, counted from an entity's last change. */
+    /**
+     * The same for the table of versions, whose rows are forgotten alike, counted from an entity's last change. They alone
+     * tell when the consumer was active: in the table of processed messages it has no rows, or those of another strategy
+     * that it had before.
+     */
     public static ProcessedMessagePurge ofVersions(IdempotencyDatabase database) {
-        return new ProcessedMessagePurge(database, database.versionTable());
+        return new ProcessedMessagePurge(database, database.versionTable(), database.versionTable());
     }
 
     /** The consumers that have messages in the table, whether or not they are in this application. */

@@ -53,6 +53,17 @@ public interface ProcessedMessageStore {
     }
 
     /**
+     * Watches the current transaction, in which messages were claimed. Where another instance may have claimed them since the
+     * database has ended that transaction, {@link #holds} alone could take its claim for the own.
+     *
+     * @param claimed one of the messages that were claimed in it
+     * @return asked before the commit, once: whether that claim is still part of it. By default, what {@link #holds} says
+     */
+    default BooleanSupplier watchClaim(MessageId claimed) {
+        return () -> holds(claimed);
+    }
+
+    /**
      * Watches the current transaction where there is no claim to be asked for, as none of its messages has an id.
      *
      * @param consumer whose messages they are

@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
+import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,18 +12,29 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
  * in the order in which they come. One without an entity enters unclaimed.
  *
- * @param consumer whose messages they are
- * @param versions the newest versions of its entities
- * @param store watches transactions in which no version is moved on
+ * <p>A version is moved on at once, without a look at it. As those that are not newer seldom come alone, it is read first
+ * after one: that needs no lock, nor is anything written that the commit would have to wait for.
  */
-record VersionStrategy(String consumer, JdbcVersionStore versions, ProcessedMessageStore store)
-        implements AdmissionStrategy {
+final class VersionStrategy implements AdmissionStrategy {
+
+    private final String consumer;
+    private final JdbcVersionStore versions;
+    private final ProcessedMessageStore store;
+
+    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    private volatile boolean refusalsExpected;
+
+    /** {@code store} watches the listener's transactions. */
+    VersionStrategy(String consumer, JdbcVersionStore versions, ProcessedMessageStore store) {
+        this.consumer = consumer;
+        this.versions = versions;
+        this.store = store;
+    }
 
     @Override
     public Admission admit(List<Candidate> candidates) {
@@ -30,13 +42,24 @@ record VersionStrategy(String consumer, JdbcVersionStore versions, ProcessedMess
         JdbcVersionStore.Answer answer = claims.isEmpty()
                 ? new JdbcVersionStore.Answer(Map.of(), Map.of())
                 : StoreExceptionTranslator.attempt(
-                        () -> "compare the version of " + claims.get(0).coordinates(),
-                        () -> this.versions.move(claims));
+                        () -> "compare the version of " + claims.get(0).coordinates(), () -> move(claims));
         Map<MessageId, NewestVersion> newest = new HashMap<>();
         answer.moved().forEach((entity, before) -> before.map(NewestVersion::of)
                 .ifPresent(previous -> newest.put(entity, previous)));
         answer.held().forEach((entity, held) -> newest.put(entity, NewestVersion.of(held)));
         return judge(candidates, newest);
+    }
+
+    private JdbcVersionStore.Answer move(List<VersionClaim> claims) {
+        if (this.refusalsExpected && claims.size() == 1) {
+            StoredVersion held = this.versions.findRefusing(claims.get(0));
+            if (held != null) {
+                return new JdbcVersionStore.Answer(Map.of(), Map.of(held.entity(), held));
+            }
+        }
+        JdbcVersionStore.Answer answer = this.versions.move(claims);
+        this.refusalsExpected = !answer.held().isEmpty();
+        return answer;
     }
 
     /** The newest version of each entity, of several the first. */
@@ -113,25 +136,9 @@ record VersionStrategy(String consumer, JdbcVersionStore versions, ProcessedMess
         return claimed;
     }
 
-    /** The last one that entered has moved its entity on, as all that entered are newer than those before. */
     @Override
     public BooleanSupplier watchTransaction(Admission admission) {
-        Candidate last = lastClaimed(admission.admitted());
-        if (last == null) {
-            return this.store.watchTransaction(this.consumer);
-        }
-        VersionClaim claimed = claim(last, false);
-        return () -> StoreExceptionTranslator.attempt(
-                () -> "ask whether version " + claimed.version() + " is still claimed",
-                () -> this.versions.holds(claimed));
-    }
-
-    private static @Nullable Candidate lastClaimed(List<Candidate> admitted) {
-        for (int i = admitted.size() - 1; i >= 0; i--) {
-            if (admitted.get(i).version() != null) {
-                return admitted.get(i);
-            }
-        }
-        return null;
+        MessageId claimed = admission.claimed();
+        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
     }
 }

@@ -1,6 +1,7 @@
 package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.sql.SQLException;
 import java.util.Locale;
@@ -8,7 +9,10 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 class H2UniqueConstraintIT extends AbstractUniqueConstraintIT {
 
@@ -25,6 +29,22 @@ class H2UniqueConstraintIT extends AbstractUniqueConstraintIT {
         assertThat(isViolated("od d", error)).isTrue();
         assertThat(isViolated("\"od'd.\"\"q\".\"Od d\"", error)).isTrue();
         assertThat(constraint("od d").isTaken(error, this.jdbc)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"DATABASE_TO_UPPER=false", "DATABASE_TO_LOWER=true"})
+    void constraintsAreFoundHoweverTheDatabaseWritesNames(String setting) {
+        SingleConnectionDataSource dataSource = new SingleConnectionDataSource("jdbc:h2:mem:;" + setting, true);
+        JdbcTemplate other = new JdbcTemplate(dataSource);
+        other.execute("create table payment (id int, constraint payment_once unique (id))");
+        other.update("insert into payment values (1)");
+        UniqueConstraint constraint =
+                DialectResolver.resolve(dataSource).uniqueConstraint(ConstraintName.parse("payment_once"), other);
+        assertThatExceptionOfType(DuplicateKeyException.class)
+                .isThrownBy(() -> other.update("insert into payment values (1)"))
+                .satisfies(ex -> assertThat(constraint.isViolatedIn((SQLException) ex.getRootCause(), other))
+                        .isTrue());
+        dataSource.destroy();
     }
 
     @ParameterizedTest

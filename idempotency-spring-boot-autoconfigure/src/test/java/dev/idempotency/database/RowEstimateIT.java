@@ -9,6 +9,8 @@ import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -33,9 +35,10 @@ class RowEstimateIT {
         }
     }
 
-    @Test
-    void h2KnowsTheRows() {
-        SingleConnectionDataSource dataSource = new SingleConnectionDataSource("jdbc:h2:mem:", true);
+    @ParameterizedTest
+    @ValueSource(strings = {"", ";DATABASE_TO_UPPER=false", ";DATABASE_TO_LOWER=true"})
+    void h2KnowsTheRows(String settings) {
+        SingleConnectionDataSource dataSource = new SingleConnectionDataSource("jdbc:h2:mem:" + settings, true);
         assertThat(fill(dataSource).statistics(Set.of()).rows()).isEqualTo(ROWS);
         dataSource.destroy();
     }

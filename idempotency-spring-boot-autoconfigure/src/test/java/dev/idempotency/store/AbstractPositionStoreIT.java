@@ -45,9 +45,9 @@ abstract class AbstractPositionStoreIT {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private HikariDataSource dataSource;
-    private JdbcTemplate jdbc;
-    private TransactionTemplate transaction;
-    private JdbcPositionStore store;
+    JdbcTemplate jdbc;
+    TransactionTemplate transaction;
+    JdbcPositionStore store;
     private JdbcPositionStore impatient;
 
     /** The URL of an empty database. */
@@ -88,11 +88,11 @@ abstract class AbstractPositionStoreIT {
         this.jdbc.update("delete from effect");
     }
 
-    private static PositionClaim claim(int partition, long from, long to) {
+    static PositionClaim claim(int partition, long from, long to) {
         return new PositionClaim("consumer", TOPIC, partition, "topic-id", from, to);
     }
 
-    private Map<PositionClaim, Long> move(PositionClaim... claims) {
+    Map<PositionClaim, Long> move(PositionClaim... claims) {
         return this.transaction.execute(status -> this.store.move(List.of(claims)));
     }
 
@@ -148,7 +148,6 @@ abstract class AbstractPositionStoreIT {
         move(claim(0, 0, 5));
         this.transaction.executeWithoutResult(status -> {
             this.store.move(List.of(claim(0, 5, 6)));
-            assertThat(this.store.holds("consumer", TOPIC, 0, 6)).isTrue();
             status.setRollbackOnly();
         });
         assertThat(move(claim(0, 5, 6))).hasSize(1);

@@ -56,10 +56,10 @@ abstract class AbstractVersionStrategyIT {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private HikariDataSource dataSource;
-    private JdbcTemplate jdbc;
-    private TransactionTemplate transaction;
+    JdbcTemplate jdbc;
+    TransactionTemplate transaction;
     private JdbcVersionStore versions;
-    private AdmissionStrategy strategy;
+    AdmissionStrategy strategy;
 
     /** The URL of an empty database. */
     abstract String jdbcUrl();
@@ -114,11 +114,11 @@ abstract class AbstractVersionStrategyIT {
     }
 
     /** A message at an offset. */
-    private static Candidate at(long offset, String key, long version) {
+    static Candidate at(long offset, String key, long version) {
         return candidate((int) offset, offset, key, Version.of(version));
     }
 
-    private Admission admit(Candidate... candidates) {
+    Admission admit(Candidate... candidates) {
         return this.transaction.execute(status -> this.strategy.admit(Arrays.asList(candidates)));
     }
 
@@ -513,5 +513,40 @@ abstract class AbstractVersionStrategyIT {
                 .containsOnlyKeys(entity("changed"), entity("between"));
         assertThat(Map.of("an old version", positions(admit(at(5, "unchanged", 1)))))
                 .containsEntry("an old version", List.of(5));
+    }
+
+    /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
+    @Test
+    void entitiesAreRememberedThroughAPauseOfTheConsumer() {
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
+        String time = database.dialect().timeOfSeconds();
+        this.jdbc.update(
+                "insert into idempotency_processed (consumer_id, message_id, processed_at, record_topic,"
+                        + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
+                CONSUMER,
+                Instant.now().minus(Duration.ofHours(1)).getEpochSecond());
+        try {
+            admit(at(1, "changed", 1), at(2, "unchanged", 1));
+            this.jdbc.update(
+                    "update idempotency_version set processed_at = " + time,
+                    Instant.now().minus(Duration.ofHours(30)).getEpochSecond());
+            admit(at(3, "older", 1), at(4, "old", 1));
+            this.jdbc.update(
+                    "update idempotency_version set processed_at = " + time + " where message_id = 'old'",
+                    Instant.now().minus(Duration.ofMinutes(31 * 60 + 30)).getEpochSecond());
+            this.jdbc.update(
+                    "update idempotency_version set processed_at = " + time + " where message_id = 'older'",
+                    Instant.now().minus(Duration.ofHours(33)).getEpochSecond());
+            admit(at(5, "changed", 2));
+            ProcessedMessagePurge.ofVersions(database)
+                    .purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100);
+            assertThat(this.versions.find(
+                            List.of(entity("changed"), entity("unchanged"), entity("old"), entity("older"))))
+                    .containsOnlyKeys(entity("changed"), entity("unchanged"), entity("old"));
+            assertThat(positions(admit(at(6, "unchanged", 1)))).isEmpty();
+        } finally {
+            this.jdbc.update("delete from idempotency_processed");
+        }
     }
 }

@@ -1,8 +1,11 @@
 package dev.idempotency.store;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.testing.TestPostgres;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -17,5 +20,17 @@ class PostgresVersionStrategyIT extends AbstractVersionStrategyIT {
     void giveUpTransaction(JdbcTemplate template) {
         assertThatExceptionOfType(DataIntegrityViolationException.class)
                 .isThrownBy(() -> template.execute("insert into effect (nanos) values (null)"));
+    }
+
+    @Test
+    void afterOneThatIsNotNewerTheNextOneWritesNothing() {
+        admit(at(1, "a", 5));
+        assertThat(admit(at(1, "a", 5)).duplicates()).hasSize(1);
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.strategy.admit(List.of(at(2, "a", 4))).stale()).hasSize(1);
+            assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                    .isNull();
+        });
+        assertThat(admit(at(3, "a", 6)).admitted()).hasSize(1);
     }
 }
