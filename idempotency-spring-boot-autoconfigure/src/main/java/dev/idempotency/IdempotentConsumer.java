@@ -23,6 +23,11 @@ public record IdempotentConsumer(
         String name, @Nullable Duration retention, @Nullable Duration resultRetention) {
 
     public IdempotentConsumer {
+        if (name == null) {
+            throw new IllegalArgumentException(
+                    "The name of an IdempotentConsumer must have 1 to %d characters, but there is none: it is null"
+                            .formatted(MessageId.MAX_CONSUMER_LENGTH));
+        }
         if (name.isBlank() || name.length() > MessageId.MAX_CONSUMER_LENGTH || name.indexOf('\0') >= 0) {
             throw new IllegalArgumentException(
                     "The name of an IdempotentConsumer must have 1 to %d characters, and no NUL, but is '%s'"

@@ -54,6 +54,7 @@ public @interface IdempotentListener {
     /**
      * What happens to a message that has the id of another one, and another payload: a producer that uses an id twice would
      * have it dropped as a duplicate, though it was never applied. Default: {@code idempotency.conflicts}.
+     * Goes with {@link Strategy#MESSAGE_ID}.
      */
     OnConflict conflicts() default OnConflict.DEFAULT;
 

@@ -16,7 +16,8 @@ import org.springframework.core.ParameterizedTypeReference;
  * <p>What all methods throw: {@link UnknownConsumerException} for a consumer that is not declared,
  * {@link ClaimTimeoutException} if another transaction holds the same id for longer than
  * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedClaimException} if the claim
- * would not be part of a transaction of the store's {@code DataSource}.
+ * would not be part of a transaction of the store's {@code DataSource}, or if one of another {@code DataSource} is open, and
+ * none of the store's.
  */
 public interface IdempotentOperations {
 
@@ -56,6 +57,9 @@ public interface IdempotentOperations {
 
     /**
      * Claims ids in the transaction that is open: those of a consumer with one statement, where the database can.
+     *
+     * <p>All of them or none: after a failure half-way the transaction cannot be committed any more, unless it is rolled back
+     * to a savepoint that was made before.
      *
      * @return those that were free, in the order given
      */

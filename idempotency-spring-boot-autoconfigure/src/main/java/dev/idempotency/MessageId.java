@@ -29,7 +29,11 @@ public record MessageId(String consumer, String value) {
         requireStorable(value);
     }
 
-    private static void requireLength(String what, String text, int max) {
+    private static void requireLength(String what, @Nullable String text, int max) {
+        if (text == null) {
+            throw new IllegalArgumentException(
+                    "The %s must have 1 to %d characters, but there is none: it is null".formatted(what, max));
+        }
         if (text.isBlank() || text.length() > max) {
             throw new IllegalArgumentException(
                     "The %s must have 1 to %d characters, but has %d: '%s'".formatted(what, max, text.length(), text));

@@ -6,35 +6,33 @@ import dev.idempotency.TransactionLostException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
  * What becomes of a claim from code: sees to it before the commit that the database still holds it, and tells the consumer's
  * observer afterwards.
  */
-final class ClaimOutcome implements TransactionSynchronization {
+final class ClaimOutcome extends UndoableSynchronization {
 
     /** Where claims from code come from: no record. */
     static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    private final ProcessedMessageStore store;
+    private final @Nullable BooleanSupplier held;
     private final ConsumerObserver observer;
     private final List<MessageId> claimed;
     private final List<Duplicate> duplicates;
     private final long start = System.nanoTime();
-    private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
-    private boolean undone;
 
+    /** Watches the current transaction, in which they were claimed. */
     ClaimOutcome(
             ProcessedMessageStore store,
             ConsumerObserver observer,
             List<MessageId> claimed,
             List<Duplicate> duplicates) {
-        this.store = store;
+        this.held = claimed.isEmpty() ? null : store.watchClaim(claimed.get(0));
         this.observer = observer;
         this.claimed = claimed;
         this.duplicates = duplicates;
@@ -61,7 +59,7 @@ final class ClaimOutcome implements TransactionSynchronization {
      * @throws TransactionLostException if it does not
      */
     void requireHeld() {
-        if (!this.undone && !this.claimed.isEmpty() && !this.store.holds(this.claimed.get(0))) {
+        if (!isUndone() && this.held != null && !this.held.getAsBoolean()) {
             throw new TransactionLostException(
                     ("The database has given up the transaction in which %s was claimed: a statement failed in it, and the"
                                     + " error was caught. Nothing was committed. Let the error reach the caller, or keep the"
@@ -72,19 +70,8 @@ final class ClaimOutcome implements TransactionSynchronization {
     }
 
     @Override
-    public void savepoint(Object savepoint) {
-        this.laterSavepoints.add(savepoint);
-    }
-
-    /** A savepoint that it has not heard of was made before the claim, which is undone with it. */
-    @Override
-    public void savepointRollback(Object savepoint) {
-        this.undone |= !this.laterSavepoints.contains(savepoint);
-    }
-
-    @Override
     public void afterCompletion(int status) {
-        if (status != STATUS_COMMITTED || this.undone) {
+        if (status != STATUS_COMMITTED || isUndone()) {
             if (!this.claimed.isEmpty()) {
                 this.observer.failed(this.claimed.size());
             }

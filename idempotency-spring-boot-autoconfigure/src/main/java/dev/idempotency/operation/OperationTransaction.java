@@ -1,15 +1,21 @@
 package dev.idempotency.operation;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.database.BoundTransaction;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -25,12 +31,14 @@ final class OperationTransaction {
             " Define a JdbcTransactionManager or JpaTransactionManager for the store's DataSource, or make it @Primary.";
 
     private final ListableBeanFactory beanFactory;
+    private final @Nullable IdempotencyDatabase database;
     private final @Nullable DataSource dataSource;
     private final SingletonSupplier<TransactionTemplate> template;
 
     OperationTransaction(ListableBeanFactory beanFactory, ProcessedMessageStore store) {
         this.beanFactory = beanFactory;
-        this.dataSource = (store instanceof JdbcProcessedMessageStore jdbc) ? jdbc.dataSource() : null;
+        this.database = (store instanceof JdbcProcessedMessageStore jdbc) ? jdbc.database() : null;
+        this.dataSource = (this.database != null) ? this.database.dataSource() : null;
         this.template = SingletonSupplier.of(() -> new TransactionTemplate(manager()));
     }
 
@@ -39,19 +47,71 @@ final class OperationTransaction {
         this.template.obtain();
     }
 
-    /** Does something in the transaction that is open, or in one of its own; whatever it throws rolls back. */
-    <T extends @Nullable Object> T execute(TransactionCallback<T> work) {
-        return this.template.obtain().execute(status -> {
-            try {
-                require();
-                return work.doInTransaction(status);
-            } catch (Throwable ex) {
-                // Not left to the transaction manager: one may be set to let whoever opened the transaction decide, who
-                // would commit the claim of work that was not done.
-                status.setRollbackOnly();
+    /** Whether one is open that an execution joins. */
+    boolean isOpen() {
+        return (this.database != null)
+                ? this.database.isInTransaction()
+                : TransactionSynchronizationManager.isActualTransactionActive();
+    }
+
+    /**
+     * Does something for an id in the transaction that is open, or in one of its own; whatever it throws rolls back, and is
+     * thrown as it is.
+     */
+    <T extends @Nullable Object> T execute(MessageId id, TransactionCallback<T> work) {
+        requireNoOther(id);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        try {
+            return this.template.obtain().execute(status -> {
+                try {
+                    require();
+                    return work.doInTransaction(status);
+                } catch (Throwable ex) {
+                    failure.set(ex);
+                    // Not left to the transaction manager: one may be set to let whoever opened the transaction decide,
+                    // who would commit the claim of work that was not done.
+                    status.setRollbackOnly();
+                    throw ex;
+                }
+            });
+        } catch (UndeclaredThrowableException ex) {
+            Throwable thrown = failure.get();
+            if (thrown == null || ex.getUndeclaredThrowable() != thrown) {
                 throw ex;
             }
-        });
+            // A checked exception that was not declared, as in Kotlin.
+            throw OperationTransaction.<RuntimeException>asItIs(thrown);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // Not checked, so that nothing is cast.
+    private static <T extends Throwable> T asItIs(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    /**
+     * Fails if a transaction of another {@code DataSource} is open, and none of the store's: the claim would be committed by
+     * itself, whatever becomes of that one and of the work in it.
+     */
+    private void requireNoOther(MessageId id) {
+        if (this.database == null
+                || !TransactionSynchronizationManager.isActualTransactionActive()
+                || this.database.isInTransaction()) {
+            return;
+        }
+        for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
+            if (key instanceof DataSource other && other != this.dataSource && new BoundTransaction(other).isOpen()) {
+                throw new UnprotectedClaimException(
+                        ("%s cannot be claimed: a transaction of another DataSource (%s) is open, and none of the store's (%s)."
+                                        + " The claim would be committed though that transaction were rolled back, and with"
+                                        + " it the work. Call execute(…) outside of that transaction, such as in a method"
+                                        + " with @Transactional(propagation = NOT_SUPPORTED) of its transaction manager; or,"
+                                        + " if the work is done in the store's database alone, in a method with REQUIRES_NEW"
+                                        + " of the store's transaction manager.")
+                                .formatted(id, other, this.dataSource),
+                        null);
+            }
+        }
     }
 
     /** Fails unless a claim would be part of a transaction that is committed with it. */
@@ -62,7 +122,7 @@ final class OperationTransaction {
                             + " TransactionTemplate, or use execute(…), which opens one.",
                     null);
         }
-        if (this.dataSource != null && !TransactionSynchronizationManager.hasResource(this.dataSource)) {
+        if (this.database != null && !this.database.isInTransaction()) {
             throw otherDataSource(null);
         }
         if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
@@ -83,7 +143,9 @@ final class OperationTransaction {
 
     private PlatformTransactionManager manager() {
         Map<String, PlatformTransactionManager> all =
-                this.beanFactory.getBeansOfType(PlatformTransactionManager.class).entrySet().stream()
+                BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class)
+                        .entrySet()
+                        .stream()
                         .filter(entry -> !(entry.getValue() instanceof KafkaAwareTransactionManager))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
         List<PlatformTransactionManager> fitting = all.values().stream()

@@ -1,12 +1,14 @@
 package dev.idempotency.operation;
 
 import dev.idempotency.Claim;
+import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
+import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -14,11 +16,7 @@ import dev.idempotency.result.KeptResults;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
-import java.lang.reflect.GenericArrayType;
-import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.lang.reflect.TypeVariable;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -78,29 +76,13 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(MessageId id, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, type, work);
+        return executeAndKeep(id, ResultType.of(type), work);
     }
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work) {
-        if (isOpen(type.getType())) {
-            throw new IllegalArgumentException(
-                    ("There is no telling as what a result of type %s is to be read again. Name the type in full where it is"
-                                    + " known, and hand it on.")
-                            .formatted(type.getType().getTypeName()));
-        }
-        return executeAndKeep(id, type.getType(), work);
-    }
-
-    /** Whether it has a type variable, in place of which nobody would know what to read. */
-    private static boolean isOpen(Type type) {
-        if (type instanceof ParameterizedType parameterized) {
-            return Arrays.stream(parameterized.getActualTypeArguments()).anyMatch(TransactionalOperations::isOpen);
-        }
-        return (type instanceof GenericArrayType array)
-                ? isOpen(array.getGenericComponentType())
-                : type instanceof TypeVariable<?>;
+        return executeAndKeep(id, ResultType.of(type.getType()), work);
     }
 
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
@@ -124,19 +106,36 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     private <T extends @Nullable Object> Execution<T> execute(
             MessageId id, Supplier<? extends T> work, Keeping<T> keeping, Supplier<? extends T> before) {
+        requireId(id);
         ConsumerObserver observer = this.consumers.observerOf(id.consumer());
-        return this.transaction.execute(status -> {
+        if (this.transaction.isOpen()) {
+            return execute(id, observer, () -> inContext(id, work), keeping, before);
+        }
+        // Until the end of the transaction: what is called before and after its commit acts for the same id.
+        return inContext(id, () -> execute(id, observer, work, keeping, before));
+    }
+
+    private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
+        IdempotencyContext.Scope context = IdempotencyContext.open(List.of(id));
+        try {
+            return work.get();
+        } finally {
+            context.close();
+        }
+    }
+
+    private <T extends @Nullable Object> Execution<T> execute(
+            MessageId id,
+            ConsumerObserver observer,
+            Supplier<? extends T> work,
+            Keeping<T> keeping,
+            Supplier<? extends T> before) {
+        return this.transaction.execute(id, status -> {
             ClaimOutcome outcome = claim(List.of(id), observer);
             if (outcome.claimed().isEmpty()) {
                 return new Execution<>(id, true, before.get());
             }
-            T result;
-            IdempotencyContext.Scope context = IdempotencyContext.open(List.of(id));
-            try {
-                result = work.get();
-            } finally {
-                context.close();
-            }
+            T result = work.get();
             try {
                 result = keeping.keep(result);
             } catch (RuntimeException ex) {
@@ -150,47 +149,78 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         });
     }
 
+    private static void requireId(@Nullable MessageId id) {
+        if (id == null) {
+            throw new IllegalArgumentException(
+                    "There is no id to claim: it is null. Make one with MessageId.of(consumer, key).");
+        }
+    }
+
     @Override
     public boolean claim(MessageId id) {
+        requireId(id);
         return !claimAll(List.of(id)).isEmpty();
     }
 
     @Override
     public Set<MessageId> claimAll(Collection<MessageId> ids) {
+        requireIds(ids);
         Map<String, Set<MessageId>> byConsumer = ids.stream()
                 .collect(Collectors.groupingBy(
                         MessageId::consumer, TreeMap::new, Collectors.toCollection(LinkedHashSet::new)));
         byConsumer.keySet().forEach(this.consumers::observerOf);
         this.transaction.require();
         Set<MessageId> free = new LinkedHashSet<>(ids);
-        byConsumer.forEach((consumer, its) -> {
-            ClaimOutcome outcome = claim(List.copyOf(its), this.consumers.observerOf(consumer));
-            TransactionSynchronizationManager.registerSynchronization(outcome.guard());
-            its.removeAll(Set.copyOf(outcome.claimed()));
-            free.removeAll(its);
-        });
+        boolean one = free.size() == 1;
+        try {
+            byConsumer.forEach((consumer, its) -> {
+                ClaimOutcome outcome = claim(List.copyOf(its), this.consumers.observerOf(consumer));
+                TransactionSynchronizationManager.registerSynchronization(outcome.guard());
+                its.removeAll(Set.copyOf(outcome.claimed()));
+                free.removeAll(its);
+            });
+        } catch (UnprotectedClaimException ex) {
+            throw ex;
+        } catch (RuntimeException ex) {
+            // A single id that is held elsewhere leaves nothing behind: its statement was all there was.
+            if (!one || !(ex instanceof ClaimTimeoutException)) {
+                TransactionSynchronizationManager.registerSynchronization(new FailedClaim(ex));
+            }
+            throw ex;
+        }
         return free;
+    }
+
+    private static void requireIds(Collection<MessageId> ids) {
+        int index = 0;
+        for (MessageId id : ids) {
+            if (id == null) {
+                throw new IllegalArgumentException(
+                        "There is no id to claim at index %d: it is null. Make one with MessageId.of(consumer, key)."
+                                .formatted(index));
+            }
+            index++;
+        }
     }
 
     /** Claims ids of one consumer in the current transaction, and has its observer told what becomes of them. */
     private ClaimOutcome claim(List<MessageId> ids, ConsumerObserver observer) {
         long start = System.nanoTime();
-        Set<MessageId> claimed;
-        List<Duplicate> duplicates;
+        ClaimOutcome outcome;
         try {
-            claimed = this.store.claim(
+            Set<MessageId> claimed = this.store.claim(
                     ids.stream().map(id -> new Claim(id, ClaimOutcome.NOWHERE)).toList());
             observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
-            duplicates =
+            List<Duplicate> duplicates =
                     duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList());
+            List<MessageId> own = ids.stream().filter(claimed::contains).toList();
+            outcome = new ClaimOutcome(this.store, observer, own, duplicates);
         } catch (UnprotectedListenerException ex) {
             throw this.transaction.otherDataSource(ex);
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
             throw translate(ids.get(0), ex);
         }
-        List<MessageId> own = ids.stream().filter(claimed::contains).toList();
-        ClaimOutcome outcome = new ClaimOutcome(this.store, observer, own, duplicates);
         TransactionSynchronizationManager.registerSynchronization(outcome);
         return outcome;
     }

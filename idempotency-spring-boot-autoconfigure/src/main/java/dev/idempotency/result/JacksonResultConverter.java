@@ -13,7 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
  * JSON by the application's own mapper, in plain ASCII: so every database takes it, whatever its encoding.
  *
  * <p>What was written and is not read by the type is an error, as most mappers pass over what they do not know: a result
- * whose class has changed would be given again with a part of it missing.
+ * whose class has changed would be given again with a part of it missing. So is what a result of a subclass has beside.
  */
 public final class JacksonResultConverter implements ResultConverter {
 
@@ -23,9 +23,22 @@ public final class JacksonResultConverter implements ResultConverter {
         this.mapper = mapper;
     }
 
+    /** A subclass is written as the type says: what it has beside would be lost to all callers. */
     @Override
     public String write(@Nullable Object result, Type type) {
         JsonMapper json = mapper();
+        String text = write(json, result, type);
+        if (result != null && result.getClass() != json.constructType(type).getRawClass()) {
+            requireNothingLost(
+                    json.readTree(json.writeValueAsString(result)),
+                    json.readTree(text),
+                    "is a part of its class, %s, and not of the type that was asked for"
+                            .formatted(result.getClass().getName()));
+        }
+        return text;
+    }
+
+    private static String write(JsonMapper json, @Nullable Object result, Type type) {
         return json.writerFor(json.constructType(type))
                 .with(JsonWriteFeature.ESCAPE_NON_ASCII)
                 .writeValueAsString(result);
@@ -35,19 +48,19 @@ public final class JacksonResultConverter implements ResultConverter {
     public @Nullable Object read(String text, Type type) {
         JsonMapper json = mapper();
         Object result = json.readerFor(json.constructType(type)).readValue(text);
-        String again = write(result, type);
+        String again = write(json, result, type);
         if (!again.equals(text)) {
-            requireNothingLost(json.readTree(text), json.readTree(again));
+            requireNothingLost(
+                    json.readTree(text), json.readTree(again), "was written, and is passed over when it is read again");
         }
         return result;
     }
 
-    private static void requireNothingLost(JsonNode written, JsonNode read) {
-        Set<String> lost = partsOf(written);
-        lost.removeAll(partsOf(read));
+    private static void requireNothingLost(JsonNode whole, JsonNode left, String how) {
+        Set<String> lost = partsOf(whole);
+        lost.removeAll(partsOf(left));
         if (!lost.isEmpty()) {
-            throw new IllegalStateException(
-                    lost.iterator().next() + " was written, and is passed over when it is read again");
+            throw new IllegalStateException(lost.iterator().next() + " " + how);
         }
     }
 

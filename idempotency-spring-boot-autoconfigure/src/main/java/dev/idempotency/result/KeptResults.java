@@ -97,8 +97,18 @@ public final class KeptResults {
                             .formatted(id, name, text.length(), this.maxLength),
                     null);
         }
+        ResultTable.Row row = new ResultTable.Row(name, text);
         try {
-            this.table.write(id, new ResultTable.Row(name, text));
+            Long limit = this.table.limitExceededBy(row);
+            if (limit != null) {
+                throw new ResultException(
+                        ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters,"
+                                        + " and the database takes statements of %d bytes (max_allowed_packet). Return less,"
+                                        + " such as the key of what was written, or raise that.")
+                                .formatted(id, name, text.length(), limit),
+                        null);
+            }
+            this.table.write(id, row);
         } catch (DataAccessException ex) {
             throw StoreExceptionTranslator.translate("keep the result of " + id, ex);
         }

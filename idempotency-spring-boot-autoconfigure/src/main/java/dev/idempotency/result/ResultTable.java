@@ -10,7 +10,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The table of results, on the connection of the current transaction, which holds the claim of the id.
@@ -34,20 +33,32 @@ final class ResultTable {
             where consumer_id = ? and message_id = ?
             """;
 
+    /** By the claim, so that one without a result is found as well. */
     private static final String FIND = """
             select kept.result_type, kept.result, %s, %s
-            from %s as kept
-            left join %s as claim on claim.consumer_id = kept.consumer_id and claim.message_id = kept.message_id
-            where kept.consumer_id = ? and kept.message_id = ?
+            from %s as claim
+            left join %s as kept on kept.consumer_id = claim.consumer_id and kept.message_id = claim.message_id
+            where claim.consumer_id = ? and claim.message_id = ?
             """;
 
-    /** Sees what was committed since the transaction has read for the first time. */
+    private static final String FIND_TIME = "select %s from %s where consumer_id = ? and message_id = ?";
+
+    /**
+     * Sees what was committed since the transaction has read for the first time. Where there is nothing, some databases lock
+     * the gap where others insert.
+     */
     private static final String FIND_LATEST = """
             select result_type, result, %s
             from %s
             where consumer_id = ? and message_id = ?
             for update
             """;
+
+    /** Smaller ones are not measured. */
+    private static final int LARGE = 100_000;
+
+    /** What a statement may have beside the text of the result. */
+    private static final int ALL_ELSE = 10_000;
 
     /**
      * A row of the table.
@@ -57,8 +68,8 @@ final class ResultTable {
      */
     record Row(String type, String text) {}
 
-    /** A row, with its own time and that of the claim, if the transaction sees one. */
-    private record Found(Row row, BigDecimal time, @Nullable BigDecimal claimTime) {}
+    /** A row, with its time. */
+    private record Found(Row row, BigDecimal time) {}
 
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
@@ -66,6 +77,7 @@ final class ResultTable {
     private final String insert;
     private final String update;
     private final String find;
+    private final String findTime;
     private final String findLatest;
 
     ResultTable(IdempotencyDatabase database) {
@@ -78,8 +90,32 @@ final class ResultTable {
         this.insert = INSERT.formatted(table, processed);
         this.update = UPDATE.formatted(table, processed);
         this.find = FIND.formatted(
-                dialect.secondsOf("kept.processed_at"), dialect.secondsOf("claim.processed_at"), table, processed);
+                dialect.secondsOf("kept.processed_at"), dialect.secondsOf("claim.processed_at"), processed, table);
+        this.findTime = FIND_TIME.formatted(dialect.secondsOf("processed_at"), table);
         this.findLatest = FIND_LATEST.formatted(dialect.secondsOf("processed_at"), table);
+    }
+
+    /**
+     * How many bytes the database takes, if a row is larger: it would give up the connection, as if it were out of order.
+     *
+     * @return {@code null} if it takes the row
+     */
+    @Nullable
+    Long limitExceededBy(Row row) {
+        if (row.text().length() < LARGE) {
+            return null;
+        }
+        Long limit = this.database.dialect().maxStatementSize(this.jdbc);
+        return (limit != null && sizeOf(row) > limit) ? limit : null;
+    }
+
+    /** At most: drivers may write a value into the statement, with a backslash before what has a meaning there. */
+    private static long sizeOf(Row row) {
+        long escaped = row.text()
+                .chars()
+                .filter(character -> character == '"' || character == '\\' || character == '\'')
+                .count();
+        return row.text().length() + escaped + ALL_ELSE;
     }
 
     /** Writes a result, in place of one that an earlier claim of the same id may have left. */
@@ -105,23 +141,30 @@ final class ResultTable {
     /** The result of an id, or {@code null} if its claim has none. */
     @Nullable
     Row find(MessageId id) {
-        Found seen = query(this.find, id, (row, number) -> found(row, row.getBigDecimal(4)));
-        if (seen != null && seen.claimTime() != null) {
-            return (seen.time().compareTo(seen.claimTime()) == 0) ? seen.row() : null;
-        }
-        // A transaction that has read before does not see the claim, as that was committed since, and its result
-        // neither.
-        Found latest = query(this.findLatest, id, (row, number) -> found(row, null));
-        boolean known = seen != null && latest != null && seen.time().compareTo(latest.time()) == 0;
-        return (latest == null || known) ? null : latest.row();
+        List<@Nullable Row> seen = this.jdbc.query(this.find, (row, number) -> ofClaim(row), id.consumer(), id.value());
+        return seen.isEmpty() ? findLatest(id) : seen.get(0);
     }
 
-    private static Found found(ResultSet row, @Nullable BigDecimal claimTime) throws SQLException {
-        return new Found(new Row(row.getString(1), row.getString(2)), row.getBigDecimal(3), claimTime);
+    private static @Nullable Row ofClaim(ResultSet row) throws SQLException {
+        BigDecimal time = row.getBigDecimal(3);
+        boolean isOfClaim = time != null && time.compareTo(row.getBigDecimal(4)) == 0;
+        return isOfClaim ? new Row(row.getString(1), row.getString(2)) : null;
     }
 
-    private @Nullable Found query(String sql, MessageId id, RowMapper<Found> mapper) {
-        List<Found> rows = this.jdbc.query(sql, mapper, id.consumer(), id.value());
-        return rows.isEmpty() ? null : rows.get(0);
+    /**
+     * A transaction that has read before does not see the claim, as that was committed since, and its result neither: what it
+     * sees is of an earlier one.
+     */
+    private @Nullable Row findLatest(MessageId id) {
+        List<BigDecimal> earlier = this.jdbc.queryForList(this.findTime, BigDecimal.class, id.consumer(), id.value());
+        List<Found> latest = this.jdbc.query(
+                this.findLatest,
+                (row, number) -> new Found(new Row(row.getString(1), row.getString(2)), row.getBigDecimal(3)),
+                id.consumer(),
+                id.value());
+        boolean known = !latest.isEmpty()
+                && !earlier.isEmpty()
+                && earlier.get(0).compareTo(latest.get(0).time()) == 0;
+        return (latest.isEmpty() || known) ? null : latest.get(0).row();
     }
 }

@@ -11,14 +11,19 @@ import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -136,6 +141,17 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
                 }));
         assertThat(effects()).isEmpty();
         assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void aTransactionManagerOfAParentContextIsFound() {
+        DefaultListableBeanFactory child =
+                new DefaultListableBeanFactory(app().context().getBeanFactory());
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class), app().bean(DeclaredConsumers.class), null, child);
+        operations.afterSingletonsInstantiated();
+        operations.execute(id("a"), () -> happen("a"));
+        assertThat(effects()).containsExactly("a");
     }
 
     @Test
@@ -297,6 +313,132 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
                 .withMessageContaining("java.util.List<T>");
         assertThat(effects()).isEmpty();
         assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void aTypeOfWhichABoundOrAnOwnerIsOpenIsRefused() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> executeWithWildcard(id("a"), List.of(new Before("name", null))))
+                .withMessageContaining("? extends T");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> executeWithOwner(id("a"), new Owner<>()))
+                .withMessageContaining("Owner<T>");
+        ParameterizedTypeReference<List<? extends Before>> known = new ParameterizedTypeReference<>() {};
+        List<? extends Before> given = List.of(new Before("name", null));
+        assertThat(operations().execute(id("a"), known, () -> given).result()).isEqualTo(given);
+    }
+
+    private <T> List<? extends T> executeWithWildcard(MessageId id, List<T> result) {
+        return operations()
+                .execute(id, new ParameterizedTypeReference<List<? extends T>>() {}, () -> result)
+                .result();
+    }
+
+    static class Owner<T> {
+
+        class Owned {
+
+            public @Nullable T value;
+        }
+    }
+
+    private <T> Owner<T>.Owned executeWithOwner(MessageId id, Owner<T> owner) {
+        return operations()
+                .execute(id, new ParameterizedTypeReference<Owner<T>.Owned>() {}, () -> owner.new Owned())
+                .result();
+    }
+
+    @Test
+    void aClassThatDoesNotSayAsWhatItsPartsAreToBeReadIsRefusedBeforeTheWork() {
+        for (Class<?> type : List.of(Object.class, List.class, Optional.class, Map.class, List[].class)) {
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .as(type.getName())
+                    .isThrownBy(() -> operations().execute(id("a"), type, () -> {
+                        happen("a");
+                        return null;
+                    }))
+                    .withMessageContaining(type.getTypeName())
+                    .withMessageContaining("ParameterizedTypeReference");
+        }
+        assertThat(effects()).isEmpty();
+    }
+
+    static class Payment {
+
+        public int amount;
+    }
+
+    static class CardPayment extends Payment {
+
+        public @Nullable String card;
+    }
+
+    @Test
+    void aResultOfASubclassWhosePartsWouldBeLostIsAnErrorAndUndoesTheWork() {
+        CardPayment payment = new CardPayment();
+        payment.amount = 7;
+        assertThat(twice("plain", Payment.class, payment).amount)
+                .as("nothing is lost")
+                .isEqualTo(7);
+        payment.card = "4711";
+        assertThatExceptionOfType(ResultException.class)
+                .isThrownBy(() -> operations().execute(id("a"), Payment.class, () -> {
+                    happen("a");
+                    return payment;
+                }))
+                .withMessageContaining("/card")
+                .withMessageContaining(CardPayment.class.getName());
+        assertThat(effects()).isEmpty();
+        assertThat(twice("a", CardPayment.class, payment).card).isEqualTo("4711");
+    }
+
+    @Test
+    void aDuplicateWithoutAResultDoesNotKeepOthersFromKeepingTheirs() {
+        operations().execute(id("b"), () -> {});
+        transaction().executeWithoutResult(status -> {
+            assertThatExceptionOfType(ResultForgottenException.class)
+                    .isThrownBy(() -> operations().execute(id("b"), String.class, () -> "twice"));
+            try {
+                threads()
+                        .submit(() -> operations().execute(id("c"), String.class, () -> "mine"))
+                        .get(10, TimeUnit.SECONDS);
+            } catch (Exception ex) {
+                throw new IllegalStateException(ex);
+            }
+            status.setRollbackOnly();
+        });
+        assertThat(operations().execute(id("c"), String.class, () -> "again").result())
+                .isEqualTo("mine");
+    }
+
+    @Test
+    void theTimeOfAClaimIsThatOfAllItsIds() throws Exception {
+        List<MessageId> ids = List.of(id("a"), id("b"), id("c"));
+        CountDownLatch claimed = new CountDownLatch(ids.size());
+        CountDownLatch never = new CountDownLatch(1);
+        List<Future<?>> holders = new ArrayList<>();
+        for (int i = 0; i < ids.size(); i++) {
+            int number = i;
+            holders.add(threads().submit(() -> transaction().executeWithoutResult(status -> {
+                operations().claim(ids.get(number));
+                claimed.countDown();
+                try {
+                    claimed.await();
+                    never.await(800L * (number + 1), TimeUnit.MILLISECONDS);
+                } catch (InterruptedException ex) {
+                    throw new IllegalStateException(ex);
+                }
+                status.setRollbackOnly();
+            })));
+        }
+        claimed.await();
+        assertThatExceptionOfType(ClaimTimeoutException.class).isThrownBy(() -> transaction()
+                .executeWithoutResult(status -> operations().claimAll(ids)));
+        for (Future<?> holder : holders) {
+            holder.get(30, TimeUnit.SECONDS);
+        }
+        transaction().executeWithoutResult(status -> assertThat(operations().claimAll(ids))
+                .containsExactlyElementsOf(ids));
     }
 
     private <T> List<T> executeGenerically(MessageId id, List<T> result) {

@@ -25,10 +25,13 @@ import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -39,6 +42,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,6 +59,10 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims from code, in an application without any Kafka listener and without a broker, on a real database. */
@@ -371,9 +379,16 @@ abstract class AbstractOperationsIT {
                         this.operations.claim(id("a"));
                     })
                     .withMessageContaining("not one of the store's DataSource");
-            // One of its own, beside the other.
-            this.operations.execute(id("own"), () -> happen("own"));
-            status.setRollbackOnly();
+            assertThatExceptionOfType(UnprotectedClaimException.class)
+                    .isThrownBy(() -> this.operations.execute(id("a"), () -> happen("lost")))
+                    .withMessageContaining("receipts:a")
+                    .withMessageContaining("another DataSource")
+                    .withMessageContaining(other.toString())
+                    .withMessageContaining("NOT_SUPPORTED")
+                    .withMessageContaining("REQUIRES_NEW");
+            TransactionTemplate own = new TransactionTemplate(this.transaction.getTransactionManager());
+            own.executeWithoutResult(mine -> this.operations.execute(id("own"), () -> happen("own")));
+            assertThat(status.isRollbackOnly()).isFalse();
         });
         assertThat(effects()).containsExactly("own");
         TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
@@ -383,6 +398,129 @@ abstract class AbstractOperationsIT {
                         readOnly.executeWithoutResult(status -> this.operations.execute(id("a"), () -> happen("a"))))
                 .withMessageContaining("read-only");
         assertThat(effects()).containsExactly("own");
+    }
+
+    @Test
+    void aTransactionWithoutAnyDatabaseIsNoObstacleToAnExecution() {
+        DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
+        new TransactionTemplate(new NoDatabaseTransactionManager()).executeWithoutResult(status -> {
+            new JdbcTemplate(other).queryForObject("select 1", Integer.class);
+            this.operations.execute(id("a"), () -> happen("a"));
+            effects();
+            this.operations.execute(id("b"), () -> happen("b"));
+        });
+        assertThat(effects()).containsExactly("a", "b");
+    }
+
+    /** As one of Kafka, or of JMS. */
+    @SuppressWarnings("serial")
+    private static final class NoDatabaseTransactionManager extends AbstractPlatformTransactionManager {
+
+        @Override
+        protected Object doGetTransaction() {
+            return this;
+        }
+
+        @Override
+        protected void doBegin(Object opened, TransactionDefinition definition) {}
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {}
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {}
+    }
+
+    @Test
+    void aCheckedExceptionOfTheWorkReachesTheCallerAsItIs() {
+        IOException failure = new IOException("no");
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), Receipt.class, () -> {
+                    happen("a");
+                    throw AbstractOperationsIT.<RuntimeException>unchecked(failure);
+                }))
+                .isSameAs(failure);
+        UndeclaredThrowableException own = new UndeclaredThrowableException(failure);
+        assertThatExceptionOfType(UndeclaredThrowableException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
+                    throw own;
+                }))
+                .isSameAs(own);
+        assertThat(effects()).isEmpty();
+        assertThat(this.operations.execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    /** As Kotlin does it, or Lombok's {@code @SneakyThrows}. */
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
+    @Test
+    void ofIdsOfWhichOneIsHeldElsewhereNoneStaysClaimed() throws Exception {
+        List<List<MessageId>> chunks = List.of(
+                List.of(id("a"), id("b"), id("held")), List.of(MessageId.of("imports", "a"), id("a"), id("held")));
+        for (List<MessageId> chunk : chunks) {
+            whileHeld(id("held"), () -> {
+                AtomicReference<ClaimTimeoutException> refused = new AtomicReference<>();
+                try {
+                    this.transaction.executeWithoutResult(status -> {
+                        try {
+                            this.operations.claimAll(chunk);
+                        } catch (ClaimTimeoutException ex) {
+                            // As one does who leaves out a chunk, and commits what he has.
+                            refused.set(ex);
+                        }
+                    });
+                } catch (RuntimeException ex) {
+                    // It may be refused.
+                }
+                assertThat(refused.get()).isNotNull();
+            });
+            for (MessageId id : chunk.subList(0, 2)) {
+                assertThat(this.operations.execute(id, () -> {}).isDuplicate())
+                        .as("%s of %s", id, chunk)
+                        .isFalse();
+            }
+            this.jdbc.update("delete from idempotency_processed");
+        }
+    }
+
+    @Test
+    void aTransactionIsNotLostWithIdsThatWereHeldElsewhereIfTheyWereClaimedBehindASavepoint() throws Exception {
+        JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(javax.sql.DataSource.class));
+        TransactionTemplate inner = new TransactionTemplate(manager);
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+        whileHeld(id("held"), () -> new TransactionTemplate(manager).executeWithoutResult(status -> {
+            assertThat(this.operations.claim(id("stays"))).isTrue();
+            assertThatExceptionOfType(ClaimTimeoutException.class)
+                    .isThrownBy(() -> inner.executeWithoutResult(
+                            savepoint -> this.operations.claimAll(List.of(id("goes"), id("held")))));
+        }));
+        assertThat(this.operations.execute(id("stays"), () -> {}).isDuplicate()).isTrue();
+        assertThat(this.operations.execute(id("goes"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    private void whileHeld(MessageId id, Runnable action) throws Exception {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Future<?> holder = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.operations.claim(id);
+            claimed.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException ex) {
+                throw new IllegalStateException(ex);
+            }
+            status.setRollbackOnly();
+        }));
+        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
+        try {
+            action.run();
+        } finally {
+            end.countDown();
+            holder.get(30, TimeUnit.SECONDS);
+        }
     }
 
     @Test
@@ -442,7 +580,28 @@ abstract class AbstractOperationsIT {
                     .isThrownBy(() -> id(key))
                     .withMessageContaining("consumer 'receipts'");
         }
+        for (String key : new String[] {null, "", " \t"}) {
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> new MessageId("receipts", key))
+                    .withMessageContaining("The message id must have 1 to 255 characters");
+        }
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new MessageId(null, "a"))
+                .withMessageContaining("The consumer must have 1 to 200 characters");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> IdempotentConsumer.named(null))
+                .withMessageContaining("The name of an IdempotentConsumer must have");
         assertThatExceptionOfType(InvalidMessageKeyException.class).isThrownBy(() -> id("a\0b"));
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> this.operations.execute(null, () -> happen("a")))
+                .withMessageContaining("There is no id");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> this.operations.claim(null))
+                .withMessageContaining("There is no id");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(
+                        status -> this.operations.claimAll(Arrays.asList(id("a"), null))))
+                .withMessageContaining("index 1");
         assertThat(effects()).isEmpty();
     }
 
@@ -537,6 +696,25 @@ abstract class AbstractOperationsIT {
         this.operations.execute(
                 id("a"),
                 () -> assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a")));
+    }
+
+    @Test
+    void theWorkIsKnownUntilTheEndOfTheTransactionThatWasOpenedForIt() {
+        List<String> sent = new ArrayList<>();
+        Runnable work =
+                () -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                    @Override
+                    public void beforeCommit(boolean readOnly) {
+                        sent.add(IdempotencyContext.nextRecordId("topic", "key"));
+                    }
+                });
+        this.operations.execute(id("a"), work);
+        this.jdbc.update("delete from idempotency_processed");
+        this.operations.execute(id("a"), work);
+        assertThat(sent).hasSize(2).doesNotContainNull();
+        assertThat(sent.get(0)).isEqualTo(sent.get(1));
+        assertThat(IdempotencyContext.nextRecordId("topic", "key")).isNull();
     }
 
     @Test

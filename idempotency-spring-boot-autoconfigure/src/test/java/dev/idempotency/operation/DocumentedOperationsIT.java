@@ -9,6 +9,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.app.TestApplication;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -75,8 +76,11 @@ class DocumentedOperationsIT {
 
         private void importNew(String file, List<Row> chunk) {
             Map<MessageId, Row> rows = chunk.stream()
-                    .collect(
-                            Collectors.toMap(row -> MessageId.of("nightly-import", file + "/" + row.id()), row -> row));
+                    .collect(Collectors.toMap(
+                            row -> MessageId.of("nightly-import", file + "/" + row.id()),
+                            row -> row,
+                            (first, again) -> first,
+                            LinkedHashMap::new));
             Set<MessageId> fresh = this.idempotent.claimAll(rows.keySet());
             fresh.forEach(id -> insert(rows.get(id)));
         }
@@ -136,6 +140,7 @@ class DocumentedOperationsIT {
         }
         nightly.run("sales.csv", chunks);
         nightly.run("sales.csv", chunks);
+        nightly.run("sales.csv", List.of(List.of(new Row("0-0", 0), new Row("0-0", 0))));
         assertThat(this.app.jdbc().queryForList("select id from sale", String.class))
                 .hasSize(100)
                 .doesNotHaveDuplicates();
