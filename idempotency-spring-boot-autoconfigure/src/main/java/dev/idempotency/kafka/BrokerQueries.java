@@ -58,7 +58,7 @@ public final class BrokerQueries implements AutoCloseable {
     /** The groups that have committed offsets of any of the topics, and so see what is sent there. */
     public Set<String> groupsReading(Collection<String> topics) {
         Map<String, ListConsumerGroupOffsetsSpec> questions = new HashMap<>();
-        get(this.admin.listGroups(ListGroupsOptions.forConsumerGroups()).valid()).stream()
+        get(this.admin.listGroups(ListGroupsOptions.forConsumerGroups()).all()).stream()
                 .map(GroupListing::groupId)
                 .forEach(group -> questions.put(group, new ListConsumerGroupOffsetsSpec()));
         Set<String> reading = new TreeSet<>();

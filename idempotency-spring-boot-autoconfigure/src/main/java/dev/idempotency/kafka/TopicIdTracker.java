@@ -3,23 +3,27 @@ package dev.idempotency.kafka;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 
 /**
- * Knows which topics the records of one container are from. The broker is asked once per topic when partitions have been
- * assigned, and again when the offsets of a partition go back: a topic that was deleted and created again begins anew,
- * without a rebalance if nobody has looked meanwhile.
+ * Knows which topics the records of one container are from. The broker is asked when the first records of a partition come
+ * after it was assigned, for all partitions of the topic whose first records come in the same moment, and again when the
+ * offsets of a partition go back: a topic that was deleted and created again begins anew, without a rebalance if nobody has
+ * looked meanwhile.
  *
  * <p>What is known of a partition holds until then, whatever is known of others by now: a consumer may still hold records
  * of a topic that has been deleted.
@@ -29,13 +33,19 @@ public final class TopicIdTracker {
     private static final String OF_KEY = "#coordinates";
     private static final String OF_OFFSETS = "offset";
 
+    /** For how long an answer holds for partitions that nothing has come of yet. */
+    private static final long MOMENT_NANOS = Duration.ofSeconds(1).toNanos();
+
     private record Position(Uuid topicId, long offset) {}
+
+    private record Answer(Uuid topicId, long askedAt) {}
 
     private final TopicLookup lookup;
     private final AbstractMessageListenerContainer<?, ?> container;
+    private final LongSupplier nanoTime;
 
     /** Answers since partitions of a topic were last assigned, by its name. */
-    private final Map<String, Uuid> answers = new ConcurrentHashMap<>();
+    private final Map<String, Answer> answers = new ConcurrentHashMap<>();
 
     private final Map<TopicPartition, Position> positions = new ConcurrentHashMap<>();
 
@@ -46,8 +56,14 @@ public final class TopicIdTracker {
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
 
     public TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container) {
+        this(lookup, container, System::nanoTime);
+    }
+
+    /** {@code nanoTime} is the clock. */
+    TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container, LongSupplier nanoTime) {
         this.lookup = lookup;
         this.container = container;
+        this.nanoTime = nanoTime;
     }
 
     /** Hears which partitions are assigned to the container, beside the listener that it has. */
@@ -167,17 +183,26 @@ public final class TopicIdTracker {
         Position before = known.get(partition);
         Uuid id = null;
         if (before == null) {
-            id = (known == this.positions) ? this.answers.get(record.topic()) : null;
+            id = (known == this.positions) ? answerOfThisMoment(record.topic()) : null;
         } else if (record.offset() > before.offset()) {
             id = before.topicId();
         }
         if (id == null) {
+            long askedAt = this.nanoTime.getAsLong();
             id = ask(record, OF_KEY);
             this.ends.remove(partition);
-            this.answers.put(record.topic(), id);
+            this.answers.put(record.topic(), new Answer(id, askedAt));
         }
         known.put(partition, new Position(id, last));
         return id;
+    }
+
+    /** An older one may be of a topic that has been deleted since: no offset of the partition has gone back to show that. */
+    private @Nullable Uuid answerOfThisMoment(String topic) {
+        Answer answer = this.answers.get(topic);
+        return (answer != null && this.nanoTime.getAsLong() - answer.askedAt() < MOMENT_NANOS)
+                ? answer.topicId()
+                : null;
     }
 
     private Uuid ask(RecordCoordinates record, String use) throws ExecutionException {

@@ -1,8 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
-import dev.idempotency.MessageId;
-import dev.idempotency.TransactionLostException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.failure.FatalErrors;
@@ -14,7 +12,6 @@ import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -31,20 +28,27 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
+    private final TransactionWatch watch;
     private @Nullable Admission admission;
-    private @Nullable BooleanSupplier held;
     private IdempotencyContext.@Nullable Scope context;
     private boolean committed;
     private boolean committing;
     private boolean refusable = true;
     private boolean refused;
 
+    /** An attempt with a transaction of its own. */
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
+        this(call, candidates, reporter, new TransactionWatch());
+    }
+
+    /** An attempt whose transaction, and so whose watch, may be shared by others. */
+    Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter, TransactionWatch watch) {
         this.call = call;
         this.delivery = call.delivery();
         this.definition = call.definition();
         this.candidates = candidates;
         this.reporter = reporter;
+        this.watch = watch;
     }
 
     @Nullable
@@ -85,7 +89,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         FatalErrors.rethrow(failure);
         AdmissionStrategy strategy = this.definition.strategy();
         try {
-            this.refused = this.refusable && !isToBeUndone() && strategy.isRefusal(failure);
+            this.refused = isRefusedBy(failure);
             return (this.refused && this.candidates.size() == 1)
                     ? strategy.duplicateOf(this.candidates.get(0), failure)
                     : null;
@@ -94,6 +98,11 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             failure.addSuppressed(ex);
             return null;
         }
+    }
+
+    /** Whether the failure with which it was rolled back says that one of its messages may not enter after all. */
+    boolean isRefusedBy(Throwable failure) {
+        return this.refusable && !isToBeUndone() && this.definition.strategy().isRefusal(failure);
     }
 
     @Override
@@ -109,10 +118,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             awaitCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
-        this.held = this.definition.strategy().watchTransaction(answer);
-        // Until the end of the transaction, unless it is shared: what it calls before and after its commit acts for the
-        // same
-        // messages.
+        this.watch.begin(this.definition, answer);
+        // Until the end of the transaction, unless it is shared: what is called before and after its commit acts for
+        // them.
         this.context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
@@ -143,6 +151,10 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     }
 
     private Admission claim() {
+        if (this.candidates.isEmpty()) {
+            // A filter has left nothing of a batch.
+            return new Admission(List.of(), List.of());
+        }
         if (!this.definition.strategy().isClaim()) {
             return this.definition.strategy().admit(this.candidates);
         }
@@ -200,27 +212,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         }
     }
 
-    /**
-     * Looks whether the database still holds the transaction: it may have undone it, all or nothing, and will not say so
-     * when it is asked to commit.
-     *
-     * @throws TransactionLostException if it has
-     */
     @Override
     public void beforeCommit(boolean readOnly) {
-        if (this.held != null && this.admission != null && !this.held.getAsBoolean()) {
-            MessageId claimed = this.admission.claimed();
-            throw new TransactionLostException(
-                    ("The database has given up the transaction of %s of consumer '%s': one of the listener's"
-                                    + " statements failed, and the error was caught. Nothing was committed, and the"
-                                    + " message comes again. Let the error reach the listener's caller, or keep the"
-                                    + " statement in a transaction of its own: in a method of another bean with"
-                                    + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints (a"
-                                    + " JdbcTransactionManager has, a JpaTransactionManager has not).")
-                            .formatted(
-                                    (claimed != null) ? "message '" + claimed.value() + "'" : "a message without an id",
-                                    this.definition.consumer()));
-        }
+        this.watch.requireHeld();
         this.committing = true;
     }
 

@@ -32,7 +32,7 @@ final class IdempotentInvocation {
         this.delivery = call.delivery();
         this.definition = call.definition();
         this.candidates = new ArrayList<>(this.delivery.records().size());
-        this.reporter = new OutcomeReporter(this.definition, call.isOneByOne());
+        this.reporter = new OutcomeReporter(this.definition, call.isOneByOne(), call.outcomes());
     }
 
     static @Nullable Object proceed(ListenerCall call) throws Throwable {

@@ -34,4 +34,9 @@ interface ListenerCall {
     default @Nullable Object replyAgain(List<Candidate> duplicates) {
         return null;
     }
+
+    /** What is around its records while outcomes are told. */
+    default OutcomeScope outcomes() {
+        return OutcomeScope.NONE;
+    }
 }

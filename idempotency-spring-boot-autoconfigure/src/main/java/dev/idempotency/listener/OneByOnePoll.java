@@ -45,23 +45,28 @@ record OneByOnePoll<K, V>(
         }
     }
 
-    /** Returns whether it was committed. One that was the first to be called has no need to fail twice. */
+    /**
+     * Returns whether it was committed. One that was the first to be called has no need to fail twice, unless its failure may
+     * mean that it is a duplicate: that is told only of one that is alone in its transaction.
+     */
     private boolean processTogether() throws Throwable {
         RecordVisits visits = new RecordVisits();
         PollTransaction together = new PollTransaction(
-                this.methods.representative().transaction(), transaction -> handOverAll(transaction, visits));
+                this.methods.representative().transaction(), visits, transaction -> handOverAll(transaction, visits));
         try {
             together.execute();
         } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             ListenerDefinition called = together.lastCalled();
-            boolean atFirst = visits.haveFailed() && visits.count() == 1 && called != null;
+            boolean atFirst = visits.haveFailed() && visits.count() == 1 && called != null && !together.isRefusedBy(ex);
+            if (atFirst && !together.isCommitted()) {
+                visits.withinFailed(() -> called.observer().failed(1));
+            }
             visits.end(together.isCommitted(), ex);
             if (together.isCommitted()) {
                 throw ex;
             }
             if (atFirst) {
-                called.observer().failed(1);
                 Throwable failure = causeOf(ex);
                 throw NamedFailure.at(this.records.get(0), failure.getMessage(), failure);
             }

@@ -27,6 +27,7 @@ final class OutcomeReporter {
 
     private final ListenerDefinition definition;
     private final boolean oneByOne;
+    private final OutcomeScope scope;
 
     /** How often the listener was called with a message in attempts that were rolled back, of which the inbox is not told. */
     private final Map<Candidate, Integer> unrecordedCalls = new HashMap<>();
@@ -35,10 +36,12 @@ final class OutcomeReporter {
      * Reports the attempts at one delivery.
      *
      * @param oneByOne whether the listener is called with one message after the other, up to the one that fails
+     * @param scope what is around the records while observers are told
      */
-    OutcomeReporter(ListenerDefinition definition, boolean oneByOne) {
+    OutcomeReporter(ListenerDefinition definition, boolean oneByOne, OutcomeScope scope) {
         this.definition = definition;
         this.oneByOne = oneByOne;
+        this.scope = scope;
     }
 
     /** The listener has returned: has the messages kept in its transaction, which is still to be committed. */
@@ -52,24 +55,29 @@ final class OutcomeReporter {
             observer.committed(nanos);
         }
         for (Candidate candidate : admission.admitted()) {
-            if (candidate.id() != null) {
-                observer.processed(candidate.id(), candidate.coordinates());
-            } else {
-                observer.missingKey(candidate.coordinates());
-            }
+            this.scope.within(candidate.coordinates(), () -> tellProcessed(candidate, observer));
         }
         for (Duplicate duplicate : admission.duplicates()) {
-            observer.duplicate(duplicate);
+            this.scope.within(duplicate.coordinates(), () -> observer.duplicate(duplicate));
             logger.debug("Dropped {}, processed before: {}", duplicate.coordinates(), duplicate);
         }
         for (Stale stale : admission.stale()) {
-            observer.stale(stale);
+            this.scope.within(stale.coordinates(), () -> observer.stale(stale));
             logger.debug("Dropped {}, older than what was processed before: {}", stale.coordinates(), stale);
         }
         admission.conflicts().forEach((candidate, conflict) -> {
-            this.definition.conflicts().dropped(conflict);
+            this.scope.within(
+                    candidate.coordinates(), () -> this.definition.conflicts().dropped(conflict));
             keepConflicting(candidate, conflict, ConflictHandling.failure(conflict));
         });
+    }
+
+    private static void tellProcessed(Candidate candidate, ConsumerObserver observer) {
+        if (candidate.id() != null) {
+            observer.processed(candidate.id(), candidate.coordinates());
+        } else {
+            observer.missingKey(candidate.coordinates());
+        }
     }
 
     /** Tells that a message fails since it has the id of another one; returns what it fails with. */
@@ -94,7 +102,7 @@ final class OutcomeReporter {
      * @param named what says at which of them it failed
      */
     void failed(Throwable failure, int messages, List<Candidate> called, @Nullable BatchFailure named) {
-        this.definition.observer().failed(messages);
+        this.scope.withinFailed(() -> this.definition.observer().failed(messages));
         List<Candidate> failed = (named != null && named.candidate() != null) ? List.of(named.candidate()) : called;
         tellInbox(failed, (inbox, delivered) -> inbox.failed(delivered, failure));
         countCalls(called, named);

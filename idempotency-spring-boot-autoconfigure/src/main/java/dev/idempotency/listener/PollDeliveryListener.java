@@ -79,11 +79,17 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             IntFunction<RecordVisit<?, ?>> visits = this.surroundings.areEmpty()
                     ? null
                     : position -> this.surroundings.visit(kept.get(position), consumer);
-            IdempotentInvocation.proceed(new RecordByRecordCall(
-                    Delivery.ofBatch(this.methods, kept, null, false),
-                    this.methods.representative(),
-                    position -> this.delegate.onMessage(kept.get(position), null, consumer),
-                    visits));
+            RecordVisits begun = new RecordVisits();
+            try {
+                IdempotentInvocation.proceed(new RecordByRecordCall(
+                        Delivery.ofBatch(this.methods, kept, null, false),
+                        this.methods.representative(),
+                        position -> this.delegate.onMessage(kept.get(position), null, consumer),
+                        visits,
+                        begun));
+            } finally {
+                begun.end();
+            }
         }
         if (undecided != null) {
             // Only now are those before it done.

@@ -25,12 +25,16 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
     }
 
     private final ListenerTransaction transaction;
+    private final RecordVisits visits;
     private final Handover handover;
     private final List<Attempt> attempts = new ArrayList<>();
+    private final TransactionWatch watch = new TransactionWatch();
     private boolean committed;
 
-    PollTransaction(ListenerTransaction transaction, Handover handover) {
+    /** {@code visits} has the visit of each record when it is handed over. */
+    PollTransaction(ListenerTransaction transaction, RecordVisits visits, Handover handover) {
         this.transaction = transaction;
+        this.visits = visits;
         this.handover = handover;
     }
 
@@ -51,12 +55,7 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
     public @Nullable Object run() throws Throwable {
         this.handover.run(this);
         if (!this.attempts.isEmpty()) {
-            // The first claim is lost with whatever comes later, and one look is enough for all.
-            this.attempts.stream()
-                    .filter(attempt -> !attempt.called().isEmpty())
-                    .findFirst()
-                    .orElse(this.attempts.get(0))
-                    .watchCommit();
+            this.attempts.get(0).watchCommit();
         }
         return null;
     }
@@ -71,7 +70,9 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
             throws Throwable {
         MethodCall call = new MethodCall(aspects, delivery, definition);
         Candidate candidate = definition.candidates().create(0, call.view(0));
-        Attempt attempt = new Attempt(call, List.of(candidate), new OutcomeReporter(definition, true));
+        this.visits.identifyLast(candidate.coordinates());
+        Attempt attempt =
+                new Attempt(call, List.of(candidate), new OutcomeReporter(definition, true, this.visits), this.watch);
         this.attempts.add(attempt);
         return attempt.run();
     }
@@ -81,10 +82,25 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
         return this.committed;
     }
 
+    /** Whether the failure with which it was rolled back may say that the message which was claimed last is a duplicate. */
+    boolean isRefusedBy(Throwable failure) {
+        Attempt last = last();
+        try {
+            return last != null && last.isRefusedBy(failure);
+        } catch (RuntimeException ex) {
+            // Whoever is asked may not answer now. The message by itself will tell.
+            return true;
+        }
+    }
+
+    private @Nullable Attempt last() {
+        return this.attempts.isEmpty() ? null : this.attempts.get(this.attempts.size() - 1);
+    }
+
     /** The listener whose method was called last, or {@code null} if none was. */
     @Nullable
     ListenerDefinition lastCalled() {
-        Attempt last = this.attempts.isEmpty() ? null : this.attempts.get(this.attempts.size() - 1);
+        Attempt last = last();
         return (last != null && !last.called().isEmpty()) ? last.definition() : null;
     }
 
@@ -97,7 +113,7 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
                         .add(answer);
             }
         }
-        answers.forEach(
-                (definition, all) -> new OutcomeReporter(definition, true).committed(Admission.ofAll(all), nanos));
+        answers.forEach((definition, all) ->
+                new OutcomeReporter(definition, true, this.visits).committed(Admission.ofAll(all), nanos));
     }
 }

@@ -22,12 +22,14 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * @param definition the listener
  * @param listener leads to its method, with the conversions of its arguments, for the record at a position
  * @param visits begins a visit of the record at a position; {@code null} if there is nothing around records
+ * @param begun the visits of the attempt that was made last, which end with the next one, or are ended by the caller
  */
 record RecordByRecordCall(
         Delivery delivery,
         ListenerDefinition definition,
         IntConsumer listener,
-        @Nullable IntFunction<RecordVisit<?, ?>> visits)
+        @Nullable IntFunction<RecordVisit<?, ?>> visits,
+        RecordVisits begun)
         implements ListenerCall {
 
     @Override
@@ -46,16 +48,21 @@ record RecordByRecordCall(
             callEach(admitted, this::call);
             return null;
         }
-        RecordVisits begun = new RecordVisits();
+        this.begun.end();
         boolean told = TransactionSynchronizationManager.isSynchronizationActive();
         if (told) {
-            TransactionSynchronizationManager.registerSynchronization(begun);
+            TransactionSynchronizationManager.registerSynchronization(this.begun);
         }
-        callEach(admitted, candidate -> visit(candidate, this.visits, begun));
+        callEach(admitted, candidate -> visit(candidate, this.visits));
         if (!told) {
-            begun.end(true, null);
+            this.begun.end(true, null);
         }
         return null;
+    }
+
+    @Override
+    public OutcomeScope outcomes() {
+        return this.begun;
     }
 
     /** A call of the listener. */
@@ -78,14 +85,14 @@ record RecordByRecordCall(
         }
     }
 
-    private void visit(Candidate candidate, IntFunction<RecordVisit<?, ?>> visits, RecordVisits begun)
-            throws Throwable {
+    private void visit(Candidate candidate, IntFunction<RecordVisit<?, ?>> visits) throws Throwable {
         RecordVisit<?, ?> visit = visits.apply(candidate.position());
-        begun.add(visit);
+        this.begun.add(visit);
+        this.begun.identifyLast(candidate.coordinates());
         try {
             call(candidate);
         } catch (Throwable ex) {
-            begun.failAtLast(ex);
+            this.begun.failAtLast(ex);
             throw ex;
         } finally {
             visit.leave();

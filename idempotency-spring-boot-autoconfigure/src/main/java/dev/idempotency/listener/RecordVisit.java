@@ -51,6 +51,19 @@ final class RecordVisit<K, V> {
         tell("afterRecord()", each -> each.afterRecord(this.record, this.consumer));
     }
 
+    /** Tells something of the record within its observation. */
+    void around(Runnable news) {
+        Observation.Scope[] opened = new Observation.Scope[1];
+        quietly("Opening the scope of the observation", () -> opened[0] = this.observation.openScope());
+        try {
+            news.run();
+        } finally {
+            if (opened[0] != null) {
+                quietly("Closing the scope of the observation", opened[0]::close);
+            }
+        }
+    }
+
     /** What the listener did is committed. */
     void succeed() {
         inScope("success()", each -> each.success(this.record, this.consumer));

@@ -66,14 +66,22 @@ class BatchFuzzIT extends ApplicationTest {
         "OffsetsOfPolls, batch, recovering",
         "OffsetsOfRecords, record, provided",
         "ByConstraint, manual, provided",
-        "ConstrainedOneByOne, batch, recovering"
+        "ConstrainedOneByOne, batch, recovering",
+        "InterceptedOffsets, record, provided",
+        "InterceptedConstraint, batch, recovering"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
         boolean oneByOne = List.of(
-                        "OneByOne", "Intercepted", "OffsetsOfPolls", "OffsetsOfRecords", "ConstrainedOneByOne")
+                        "OneByOne",
+                        "Intercepted",
+                        "OffsetsOfPolls",
+                        "OffsetsOfRecords",
+                        "ConstrainedOneByOne",
+                        "InterceptedOffsets",
+                        "InterceptedConstraint")
                 .contains(listener);
-        boolean offsets = listener.startsWith("Offsets");
+        boolean offsets = listener.contains("Offsets");
         boolean recovers = errorHandler.equals("recovering");
         Random random = new Random(42);
         try (TestApplication app = start(
@@ -87,6 +95,7 @@ class BatchFuzzIT extends ApplicationTest {
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=20ms",
                         "idempotency.errors.max-attempts=30",
+                        "idempotency.errors.outage.initial-interval=1ms",
                         "handler=" + errorHandler),
                 Class.forName(BatchFuzzIT.class.getName() + "$" + listener),
                 Handlers.class)) {
@@ -121,7 +130,7 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneByOne) {
                 assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
             }
-            if (listener.equals("Intercepted")) {
+            if (listener.startsWith("Intercepted")) {
                 app.bean(Intercepting.class).assertToldOfEach(counts.keySet());
             }
         }
@@ -409,6 +418,46 @@ class BatchFuzzIT extends ApplicationTest {
         void process(String payload) {
             super.process(payload);
             this.rows.insert(payload);
+        }
+    }
+
+    /** Claimed one by one by their offsets, on a connection that is cut at times. */
+    @Import(Intercepting.class)
+    static class InterceptedOffsets extends OneByOne {
+
+        private final JdbcTemplate jdbc;
+
+        InterceptedOffsets(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
+            super(effects, commits);
+            this.jdbc = jdbc;
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
+            if (oneIn(100)) {
+                this.jdbc.execute("select pg_terminate_backend(pg_backend_pid())");
+            }
+        }
+    }
+
+    @Import(Intercepting.class)
+    static class InterceptedConstraint extends ConstrainedOneByOne {
+
+        InterceptedConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
+            super(effects, commits, rows);
+        }
+
+        @Override
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "unique_row_name",
+                transactionPerPoll = true)
+        void on(String payload) {
+            super.on(payload);
         }
     }
 

@@ -88,6 +88,10 @@ class OffsetStrategyIT extends ApplicationTest {
             send(app, 1, "b");
             awaitEffects(app, "a", "b");
             IdempotencyEndpoint endpoint = app.bean(IdempotencyEndpoint.class);
+            assertThat(endpoint.read("records", this.topic + "-0@0")).hasToString(report(0, true));
+            assertThat(endpoint.read("records", this.topic + "-0@1")).hasToString(report(1, false));
+            assertThat(endpoint.read("records", this.topic + "-7@0")).isNull();
+            assertThat(endpoint.read("records", "an id")).isNull();
             assertThat(endpoint.forgetPath(new String[] {"records"}, null, this.topic, 0, SecurityContext.NONE)
                             .getStatus())
                     .isEqualTo(204);
@@ -101,6 +105,12 @@ class OffsetStrategyIT extends ApplicationTest {
                     .containsEntry("batches a", 1)
                     .containsEntry("polls a", 1));
         }
+    }
+
+    private String report(int offset, boolean processed) {
+        RecordCoordinates record = new RecordCoordinates(this.topic, 0, offset);
+        return "MessageReport[consumer=records, messageId=%s, version=null, processed=%s, processedAt=null, age=null, record=%s]"
+                .formatted(record, processed, processed ? record : null);
     }
 
     @Test

@@ -34,12 +34,14 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
@@ -185,6 +187,23 @@ class RecreatedTopicIT extends ApplicationTest {
         }
     }
 
+    /** Nobody looks while the topic is another one, and what is in it then begins before the position and ends behind it. */
+    @Test
+    void aPositionOfTheOldTopicDropsNothingOfANewOneThatReachesBeyondIt() {
+        List<String> kinds = List.of("batches", "intercepted", "polls", "records");
+        try (TestApplication app = start(Offsets.class)) {
+            send(app, "a", "b", "c");
+            awaitEffectsOf(kinds, app, "a", "b", "c");
+        }
+        recreateTopic();
+        try (TestApplication app = start(Sender.class)) {
+            send(app, "d", "e", "f", "g", "h");
+        }
+        try (TestApplication app = start(Offsets.class)) {
+            awaitEffectsOf(kinds, app, "a", "b", "c", "d", "e", "f", "g", "h");
+        }
+    }
+
     private TestApplication start(Class<?> listeners) {
         return start(List.of(NO_TOPICS), listeners, Effects.class, Outcomes.class);
     }
@@ -196,9 +215,13 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private static void awaitEffects(TestApplication app, String... values) {
+        awaitEffectsOf(KINDS, app, values);
+    }
+
+    private static void awaitEffectsOf(List<String> kinds, TestApplication app, String... values) {
         awaitAll(
                 app,
-                KINDS.stream()
+                kinds.stream()
                         .flatMap(kind -> Stream.of(values).map(value -> kind + " " + value))
                         .toArray(String[]::new));
     }
@@ -257,6 +280,50 @@ class RecreatedTopicIT extends ApplicationTest {
         @IdempotentListener(consumer = "polls", key = "#coordinates", transactionPerPoll = true)
         void polls(String payload) {
             this.effects.happen("polls " + payload);
+        }
+    }
+
+    /** It listens to nothing. */
+    static class Sender {}
+
+    static class Offsets {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}records")
+        @IdempotentListener(consumer = "records", strategy = Strategy.OFFSET)
+        void records(String payload) {
+            this.effects.happen("records " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}batches", batch = "true")
+        @IdempotentListener(consumer = "batches", strategy = Strategy.OFFSET)
+        void batches(List<String> payloads) {
+            payloads.forEach(payload -> this.effects.happen("batches " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}polls")
+        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        void polls(String payload) {
+            this.effects.happen("polls " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}intercepted", containerFactory = "intercepting")
+        @IdempotentListener(consumer = "intercepted", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        void intercepted(String payload) {
+            this.effects.happen("intercepted " + payload);
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> intercepting(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.setRecordInterceptor((record, consumer) -> record);
+            return factory;
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.Random;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -35,7 +36,7 @@ class VersionFuzzIT extends ApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Batches, batch, manual", "Polls, single, batch"})
+    @CsvSource({"Batches, batch, manual", "Polls, single, batch", "OneByOne, single, record"})
     void whatIsAppliedIsWhatAModelSays(String listener, String type, String ackMode) throws Exception {
         Random random = new Random(11);
         try (TestApplication app = start(
@@ -46,7 +47,8 @@ class VersionFuzzIT extends ApplicationTest {
                         "spring.kafka.listener.concurrency=2",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=20ms",
-                        "idempotency.errors.max-attempts=30"),
+                        "idempotency.errors.max-attempts=30",
+                        "idempotency.errors.outage.initial-interval=1ms"),
                 Class.forName(VersionFuzzIT.class.getName() + "$" + listener))) {
             app.jdbc().execute("alter table effect add column place bigserial");
             Map<Integer, Integer> newest = new HashMap<>();
@@ -117,6 +119,36 @@ class VersionFuzzIT extends ApplicationTest {
             }
             if (oneIn(20)) {
                 failAtCommit();
+            }
+        }
+    }
+
+    /** In one transaction per poll, in which each is claimed by itself, on a connection that is cut at times. */
+    static class OneByOne extends BatchFuzzIT.RandomlyFailing {
+
+        private final JdbcTemplate jdbc;
+
+        OneByOne(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
+            super(effects, commits);
+            this.jdbc = jdbc;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#payload.split(':')[0]",
+                version = "#payload.split(':')[1]",
+                transactionPerPoll = true)
+        void on(String payload) {
+            process(payload);
+            if (oneIn(20)) {
+                throw new IllegalStateException("random failure");
+            }
+            if (oneIn(40)) {
+                failAtCommit();
+            }
+            if (oneIn(40)) {
+                this.jdbc.execute("select pg_terminate_backend(pg_backend_pid())");
             }
         }
     }
