@@ -4,6 +4,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.support.TopicPartitionOffset;
 
 /** What a container reads, and how far its group has come. */
 record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String group) {
@@ -30,6 +32,16 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
     }
 
     private List<TopicPartition> partitions(PartitionReader reader) {
+        TopicPartitionOffset[] assigned =
+                this.container.getContainerProperties().getTopicPartitions();
+        if (assigned != null) {
+            // The other partitions may be another consumer's, of the same group.
+            return Arrays.stream(assigned)
+                    .map(TopicPartitionOffset::getTopicPartition)
+                    .distinct()
+                    .filter(partition -> reader.partitionsOf(partition.topic()).contains(partition))
+                    .toList();
+        }
         Pattern pattern = this.container.getContainerProperties().getTopicPattern();
         List<String> topics = (pattern == null)
                 ? ContainerFacts.topicsOf(this.container)

@@ -1,12 +1,11 @@
 package dev.idempotency.reconciliation;
 
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.PartitionReader;
-import java.util.HashSet;
+import dev.idempotency.redrive.OriginalRecords;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,39 +18,36 @@ import org.jspecify.annotations.Nullable;
 final class OtherWhereabouts {
 
     private final List<ContainerScope> retries;
-    private final Supplier<Set<RecordCoordinates>> deadLetters;
+    private final Supplier<OriginalRecords> deadLetters;
     private final BooleanSupplier stopped;
-    private final Set<RecordCoordinates> retrying = new HashSet<>();
-    private @Nullable Set<RecordCoordinates> dead;
+    private final OriginalRecords retrying = new OriginalRecords();
+    private @Nullable OriginalRecords dead;
 
-    OtherWhereabouts(
-            List<ContainerScope> retries, Supplier<Set<RecordCoordinates>> deadLetters, BooleanSupplier stopped) {
+    OtherWhereabouts(List<ContainerScope> retries, Supplier<OriginalRecords> deadLetters, BooleanSupplier stopped) {
         this.retries = retries;
         this.deadLetters = deadLetters;
         this.stopped = stopped;
     }
 
-    /** Where a message is that stood there first, or {@code null} if it is in none of these. */
+    /** Where the message of a record is, or {@code null} if it is in none of these. */
     @Nullable
-    RecordFate find(RecordCoordinates original) {
-        Set<RecordCoordinates> died = this.dead;
+    RecordFate find(ConsumerRecord<?, ?> record) {
+        OriginalRecords died = this.dead;
         if (died == null) {
             this.retries.forEach(this::collect);
             died = this.deadLetters.get();
             this.dead = died;
         }
-        if (died.contains(original)) {
+        if (died.contains(record)) {
             return RecordFate.DEAD_LETTERED;
         }
-        return this.retrying.contains(original) ? RecordFate.RETRYING : null;
+        return this.retrying.contains(record) ? RecordFate.RETRYING : null;
     }
 
     private void collect(ContainerScope retry) {
         try (PartitionReader reader = retry.open()) {
             reader.read(
-                    retry.uncommitted(reader),
-                    this.stopped,
-                    records -> records.forEach(record -> this.retrying.add(RecordCoordinates.original(record))));
+                    retry.uncommitted(reader), this.stopped, records -> records.forEach(this.retrying::addOriginalOf));
         }
     }
 }

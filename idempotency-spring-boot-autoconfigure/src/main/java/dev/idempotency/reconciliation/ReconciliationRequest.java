@@ -11,7 +11,8 @@ import java.time.Duration;
  */
 public record ReconciliationRequest(String consumer, Duration since, boolean replay) {
 
-    private static final Duration LONGEST = Duration.ofDays(3650);
+    /** The longest time to look back for. */
+    public static final Duration LONGEST = Duration.ofDays(3650);
 
     public ReconciliationRequest {
         if (since.isNegative() || since.isZero() || since.compareTo(LONGEST) > 0) {

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -42,6 +43,8 @@ final class ReconciliationRun {
 
     private record Candidate(ConsumerRecord<byte[], byte[]> record, RecordCoordinates original, MessageId id) {}
 
+    private record Seen(BrokerConnection brokers, String group, TopicPartition partition) {}
+
     private final ReconciliationRequest request;
     private final ReconciliationProgress progress;
     private final JobControl control;
@@ -51,6 +54,9 @@ final class ReconciliationRun {
     private final ProcessedMessageStore store;
     private final Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox;
     private final RawRecordProducers producers;
+
+    /** What has been looked at: several containers may share it. */
+    private final Set<Seen> seen = new HashSet<>();
 
     /** Where what is remembered begins, by partition, of the container that is being looked at. */
     private Map<TopicPartition, Range> rememberedRanges = Map.of();
@@ -88,8 +94,12 @@ final class ReconciliationRun {
         try {
             this.scopes.forEach(this::reconcile);
             this.progress.end(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
-        } catch (RuntimeException ex) {
-            this.progress.end(State.FAILED, String.valueOf(Causes.of(ex).deepest()));
+        } catch (RuntimeException | Error ex) {
+            // Errors, too, of deserializers and filters: it must not seem to run for ever.
+            this.progress.end(
+                    State.FAILED,
+                    "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
+                            .formatted(this.request.consumer(), Causes.of(ex).deepest()));
             logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
         }
         ReconciliationReport report = this.progress.report();
@@ -122,6 +132,8 @@ final class ReconciliationRun {
                     return topicIds.get(topic);
                 })) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
+            BrokerConnection brokers = BrokerConnection.of(scope.container());
+            committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             this.rememberedRanges = reader.since(this.remembered, committed);
             this.progress.expect(
@@ -131,7 +143,7 @@ final class ReconciliationRun {
             reader.read(wanted, this.control::isCancelled, records -> {
                 this.control.pace(records.size());
                 if (!this.control.isCancelled()) {
-                    reconcile(identifier, records, BrokerConnection.of(scope.container()));
+                    reconcile(identifier, records, brokers);
                     records.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
                 }
             });
@@ -155,22 +167,21 @@ final class ReconciliationRun {
         List<Candidate> candidates = new ArrayList<>(records.size());
         for (ConsumerRecord<byte[], byte[]> record : records) {
             RecordIdentification identification = identifier.identify(record);
-            RecordCoordinates original = RecordCoordinates.original(record);
             MessageId id = identification.id();
             if (id == null) {
-                this.progress.found(fateOf(identification, original));
+                this.progress.found(fateOf(identification, record));
             } else if (!id.consumer().equals(this.request.consumer())) {
                 // Handlers of one class may be several consumers.
                 this.progress.found(RecordFate.FILTERED);
             } else {
-                candidates.add(new Candidate(record, original, id));
+                candidates.add(new Candidate(record, RecordCoordinates.original(record), id));
             }
         }
         List<Candidate> open = withoutProcessed(candidates);
         if (open.isEmpty()) {
             return;
         }
-        open.removeIf(candidate -> settled(this.elsewhere.find(candidate.original())));
+        open.removeIf(candidate -> settled(this.elsewhere.find(candidate.record())));
         if (this.control.isCancelled()) {
             // Perhaps while the other places were looked at: what was not found there may be there all the same.
             return;
@@ -190,11 +201,11 @@ final class ReconciliationRun {
         }
     }
 
-    private RecordFate fateOf(RecordIdentification identification, RecordCoordinates original) {
+    private RecordFate fateOf(RecordIdentification identification, ConsumerRecord<?, ?> record) {
         if (identification.kind() == RecordIdentification.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
-        RecordFate found = this.elsewhere.find(original);
+        RecordFate found = this.elsewhere.find(record);
         if (found != null) {
             return found;
         }

@@ -1,6 +1,7 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.ReconciliationException;
+import dev.idempotency.job.RepeatedWork;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -9,20 +10,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.support.CronExpression;
 
 /** Reconciles all consumers of this instance, one after the other, at the times of a cron expression; only looks, and sends nothing. */
-public final class ReconciliationSchedule implements SmartLifecycle {
+public final class ReconciliationSchedule extends RepeatedWork {
 
     private static final Logger logger = LoggerFactory.getLogger(ReconciliationSchedule.class);
+
+    static final String THREAD_NAME = "idempotency-reconciliation-schedule";
 
     private static final Duration LOOK = Duration.ofMillis(200);
 
     private final Reconciliation reconciliation;
     private final CronExpression cron;
     private final Duration window;
-    private @Nullable CountDownLatch stop;
 
     /**
      * A schedule that has not been started.
@@ -31,46 +32,34 @@ public final class ReconciliationSchedule implements SmartLifecycle {
      * @param window how far each run looks back
      */
     public ReconciliationSchedule(Reconciliation reconciliation, CronExpression cron, Duration window) {
+        super(THREAD_NAME);
         this.reconciliation = reconciliation;
         this.cron = cron;
         this.window = window;
     }
 
     @Override
-    public synchronized void start() {
-        if (this.stop == null) {
-            CountDownLatch stopped = new CountDownLatch(1);
-            Thread worker = new Thread(() -> run(stopped), "idempotency-reconciliation-schedule");
-            worker.setDaemon(true);
-            this.stop = stopped;
-            worker.start();
-        }
+    protected @Nullable Duration pauseAfter(long runs) {
+        LocalDateTime now = LocalDateTime.now();
+        LocalDateTime next = this.cron.next(now);
+        return (next != null) ? Duration.between(now, next) : null;
     }
 
-    private void run(CountDownLatch stopped) {
-        try {
-            LocalDateTime next = this.cron.next(LocalDateTime.now());
-            while (next != null
-                    && !stopped.await(
-                            Math.max(
-                                    0,
-                                    Duration.between(LocalDateTime.now(), next).toMillis()),
-                            TimeUnit.MILLISECONDS)) {
-                for (String consumer : this.reconciliation.consumers()) {
-                    reconcile(consumer, stopped);
-                }
-                next = this.cron.next(LocalDateTime.now());
+    @Override
+    protected void work(CountDownLatch stop) throws InterruptedException {
+        for (String consumer : this.reconciliation.consumers()) {
+            if (stop.getCount() == 0) {
+                return;
             }
-        } catch (InterruptedException ex) {
-            logger.debug("The schedule of reconciliations was interrupted and ends");
+            reconcile(consumer, stop);
         }
     }
 
-    private void reconcile(String consumer, CountDownLatch stopped) throws InterruptedException {
+    private void reconcile(String consumer, CountDownLatch stop) throws InterruptedException {
         try {
             this.reconciliation.start(ReconciliationRequest.of(consumer, this.window));
             while (isRunning(consumer)) {
-                if (stopped.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+                if (stop.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
                     this.reconciliation.cancel(consumer);
                     return;
                 }
@@ -85,18 +74,5 @@ public final class ReconciliationSchedule implements SmartLifecycle {
     private boolean isRunning(String consumer) {
         ReconciliationReport report = this.reconciliation.lastReconciliation(consumer);
         return report != null && report.state() == State.RUNNING;
-    }
-
-    @Override
-    public synchronized void stop() {
-        if (this.stop != null) {
-            this.stop.countDown();
-            this.stop = null;
-        }
-    }
-
-    @Override
-    public synchronized boolean isRunning() {
-        return this.stop != null;
     }
 }

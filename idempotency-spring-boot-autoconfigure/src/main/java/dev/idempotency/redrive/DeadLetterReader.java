@@ -28,6 +28,7 @@ final class DeadLetterReader implements AutoCloseable {
     private final DeadLetterSource source;
     private final int maxRedrives;
     private final PartitionReader reader;
+    private final Uuid topicId;
     private final Map<TopicPartition, Range> contents;
     private final Map<TopicPartition, RedrivenOffsets> redriven = new HashMap<>();
 
@@ -40,6 +41,7 @@ final class DeadLetterReader implements AutoCloseable {
         this.source = source;
         this.maxRedrives = maxRedrives;
         this.reader = reader;
+        this.topicId = topicId;
         this.contents = reader.contents(partitions);
         Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);
         this.contents.forEach((partition, range) ->
@@ -123,10 +125,19 @@ final class DeadLetterReader implements AutoCloseable {
         return new TopicPartition(record.topic(), record.partition());
     }
 
-    /** Has it remembered, by the brokers, what need no more be sent back. */
+    /**
+     * Has it remembered, by the brokers, what need no more be sent back. What other instances have committed meanwhile is
+     * kept, and known here from now on.
+     */
     void commit() {
+        Map<TopicPartition, OffsetAndMetadata> before = this.reader.committed(this.redriven.keySet());
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
-        this.redriven.forEach((partition, redriven) -> offsets.put(partition, redriven.toCommit()));
+        this.redriven.forEach((partition, here) -> {
+            long from = Objects.requireNonNull(this.contents.get(partition)).from();
+            // They may have come further than the partition had when it was opened here.
+            here.addAll(RedrivenOffsets.of(before.get(partition), this.topicId, new Range(from, Long.MAX_VALUE)));
+            offsets.put(partition, here.toCommit());
+        });
         this.reader.commit(offsets);
     }
 

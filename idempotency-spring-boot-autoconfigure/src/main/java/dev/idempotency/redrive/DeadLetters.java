@@ -10,7 +10,6 @@ import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.RedriveReport.State;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -94,23 +93,21 @@ public final class DeadLetters implements DisposableBean {
     }
 
     /**
-     * Where the dead letters of a consumer stood first, of those that died since a time: to tell them from messages that are
-     * nowhere.
+     * The originals of the dead letters of a consumer that died since a time: to tell them from messages that are nowhere.
      *
      * @param stopped asked now and then: whether to look no further
      * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
-    public Set<RecordCoordinates> originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
+    public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
         DeadLetterSource source = source(consumer);
         return asking(source, () -> {
-            Set<RecordCoordinates> originals = new HashSet<>();
+            OriginalRecords originals = new OriginalRecords();
             for (String topic : source.deadLetterTopics().keySet()) {
                 try (DeadLetterReader reader = DeadLetterReader.open(source, topic, this.maxRedrives)) {
                     if (reader != null) {
                         reader.read(reader.contentsSince(since), stopped, records -> records.stream()
                                 .filter(record -> DeadLetterHeaders.belongsTo(source, record.headers()))
-                                .map(RecordCoordinates::original)
-                                .forEach(originals::add));
+                                .forEach(originals::addOriginalOf));
                     }
                 }
             }
@@ -206,7 +203,15 @@ public final class DeadLetters implements DisposableBean {
     }
 
     private DeadLetterSource source(String consumer) {
-        DeadLetterSource source = this.sources.resolve(consumer);
+        DeadLetterSource source;
+        try {
+            source = this.sources.resolve(consumer);
+        } catch (KafkaException ex) {
+            throw new RedriveException(
+                    "The topics of consumer '%s', which are found by a pattern, cannot be listed: %s. See that the brokers can be reached with the listener's settings, and that the application may describe topics."
+                            .formatted(consumer, ex),
+                    ex);
+        }
         if (source == null) {
             throw new RedriveException(
                     "There is no listener of consumer '%s' in this application; there are %s"

@@ -7,6 +7,7 @@ import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.RedriveReport.State;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,13 +24,15 @@ import org.slf4j.LoggerFactory;
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
  * <p>That one was sent is remembered after the brokers have it, every now and then: a crash in between leads to a second
- * send, which the claim drops. What dies meanwhile is left for the next time.
+ * send, which the claim drops; as does another instance that does the same at the same moment. What dies meanwhile is left
+ * for the next time.
  */
 final class Redrive {
 
     private static final Logger logger = LoggerFactory.getLogger(Redrive.class);
 
     private static final int SENT_BETWEEN_COMMITS = 100;
+    private static final Duration BETWEEN_COMMITS = Duration.ofSeconds(1);
 
     private final DeadLetterSource source;
     private final Predicate<DeadLetter> selection;
@@ -38,6 +41,7 @@ final class Redrive {
     private final RedriveProgress progress;
     private final JobControl control;
     private int uncommitted;
+    private long committedAt;
 
     Redrive(
             DeadLetterSource source,
@@ -65,8 +69,14 @@ final class Redrive {
                 }
             }
             this.progress.end(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
-        } catch (RuntimeException ex) {
-            this.progress.end(State.FAILED, String.valueOf(Causes.of(ex).deepest()));
+        } catch (RuntimeException | Error ex) {
+            this.progress.end(
+                    State.FAILED,
+                    "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
+                            .formatted(
+                                    this.source.consumer(),
+                                    this.source.deadLetterTopics().keySet(),
+                                    Causes.of(ex).deepest()));
             logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
         }
         RedriveReport report = this.progress.report();
@@ -90,13 +100,20 @@ final class Redrive {
             ranges.put(partition, new Range(from, contents.to()));
         });
         this.progress.expect(ranges.values().stream().mapToLong(Range::length).sum());
+        this.committedAt = System.nanoTime();
         try {
             for (TopicPartition partition : partitions) {
                 run(reader, partition, ranges.get(partition));
             }
-        } finally {
-            reader.commit();
+        } catch (RuntimeException | Error ex) {
+            try {
+                reader.commit();
+            } catch (RuntimeException unheard) {
+                ex.addSuppressed(unheard);
+            }
+            throw ex;
         }
+        reader.commit();
     }
 
     private void run(DeadLetterReader reader, TopicPartition partition, Range range) {
@@ -107,6 +124,7 @@ final class Redrive {
                     return;
                 }
                 reader.redriven(partition).add(new Range(next[0], record.offset()));
+                commitIfDue(reader);
                 if (isDone(reader, record)) {
                     reader.redriven(partition).add(new Range(record.offset(), record.offset() + 1));
                 } else if (this.control.isCancelled()) {
@@ -130,7 +148,7 @@ final class Redrive {
         }
         if (letter.status() == DeadLetterStatus.PENDING && this.selection.test(letter)) {
             this.control.pace(1);
-            return !this.control.isCancelled() && send(reader, record, letter);
+            return !this.control.isCancelled() && send(record, letter);
         }
         if (this.selection.test(letter)) {
             this.progress.stays(letter.status());
@@ -138,7 +156,7 @@ final class Redrive {
         return letter.status() == DeadLetterStatus.REDRIVEN;
     }
 
-    private boolean send(DeadLetterReader reader, ConsumerRecord<byte[], byte[]> record, DeadLetter letter) {
+    private boolean send(ConsumerRecord<byte[], byte[]> record, DeadLetter letter) {
         String refusal = send(this.source, record, letter, this.producers);
         if (refusal != null) {
             this.progress.refused(letter.record(), refusal);
@@ -146,11 +164,17 @@ final class Redrive {
         }
         this.progress.sent();
         this.uncommitted++;
-        if (this.uncommitted >= SENT_BETWEEN_COMMITS) {
+        return true;
+    }
+
+    /** Says every now and then what was sent, and hears what other instances have sent. */
+    private void commitIfDue(DeadLetterReader reader) {
+        long now = System.nanoTime();
+        if (this.uncommitted >= SENT_BETWEEN_COMMITS || now - this.committedAt > BETWEEN_COMMITS.toNanos()) {
             reader.commit();
             this.uncommitted = 0;
+            this.committedAt = now;
         }
-        return true;
     }
 
     /**

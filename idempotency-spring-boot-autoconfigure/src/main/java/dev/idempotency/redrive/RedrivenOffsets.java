@@ -82,6 +82,12 @@ final class RedrivenOffsets {
         }
     }
 
+    /** What another one says need no more be sent back, need not. */
+    void addAll(RedrivenOffsets others) {
+        add(new Range(0, others.position));
+        others.behind.forEach((from, to) -> add(new Range(from, to)));
+    }
+
     OffsetAndMetadata toCommit() {
         StringBuilder metadata = new StringBuilder(this.topicId.toString());
         for (Map.Entry<Long, Long> range : this.behind.entrySet()) {

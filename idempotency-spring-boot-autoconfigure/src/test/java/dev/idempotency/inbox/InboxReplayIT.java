@@ -23,6 +23,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -34,6 +35,7 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -43,7 +45,7 @@ class InboxReplayIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "letters", "stubborn", "origin", "nacked", "left", "others");
+        createTopics(1, "letters", "stubborn", "origin", "nacked", "left", "others", "replaying");
         createTopics(3, "spread");
         start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
     }
@@ -125,6 +127,41 @@ class InboxReplayIT extends SharedApplicationTest {
     }
 
     @Test
+    void aReplayWithinATransactionOfJpaIsNoPartOfItAndDoesNotCommitIt() {
+        assertThat(this.app.bean(PlatformTransactionManager.class)).isInstanceOf(JpaTransactionManager.class);
+        insert("within", "1", InboxStatus.FAILED, topic("others"), 0, "x".getBytes(StandardCharsets.UTF_8));
+        TransactionTemplate transaction = new TransactionTemplate(this.app.bean(PlatformTransactionManager.class));
+        Effects effects = this.app.bean(Effects.class);
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> transaction.executeWithoutResult(status -> {
+                    effects.happen("within before");
+                    this.app.bean(Inbox.class).replay(new MessageId("within", "1"));
+                    effects.happen("within after");
+                    throw new IllegalStateException("told to fail");
+                }));
+        assertThat(effectsOf("within")).isEmpty();
+        assertThat(entry("within", "1").replays()).isOne();
+        transaction.executeWithoutResult(status -> {
+            effects.happen("within before");
+            assertThatExceptionOfType(ReplayException.class)
+                    .isThrownBy(() -> this.app.bean(Inbox.class).replay(new MessageId("within", "none")));
+            effects.happen("within after");
+        });
+        assertThat(effectsOf("within")).containsExactly("within after", "within before");
+    }
+
+    @Test
+    void aListenerThatReplaysAMessageAndFailsIsUndoneAsAWhole() {
+        insert("within", "2", InboxStatus.FAILED, topic("others"), 0, "x".getBytes(StandardCharsets.UTF_8));
+        this.app.send(topic("replaying"), "first", "2");
+        awaitCaughtUp("replaying");
+        assertThat(effectsOf("replaying")).isEmpty();
+        assertThat(this.app.bean(ProcessedMessageStore.class).find(List.of(new MessageId("replaying", "first"))))
+                .isEmpty();
+        assertThat(entry("within", "2").replays()).isOne();
+    }
+
+    @Test
     void aNackIsAFailureToo() {
         failAt("nacked", 1);
         this.app.send(topic("nacked"), "1", "nacked");
@@ -199,9 +236,11 @@ class InboxReplayIT extends SharedApplicationTest {
 
         private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
         private final Effects effects;
+        private final ObjectProvider<Inbox> inbox;
 
-        Listeners(Effects effects) {
+        Listeners(Effects effects, ObjectProvider<Inbox> inbox) {
             this.effects = effects;
+            this.inbox = inbox;
         }
 
         @Bean
@@ -243,6 +282,14 @@ class InboxReplayIT extends SharedApplicationTest {
             } else {
                 acknowledgment.acknowledge();
             }
+        }
+
+        @KafkaListener(topics = "replaying${suffix}", groupId = "replaying${suffix}")
+        @IdempotentListener(consumer = "replaying")
+        void replaying(String payload) {
+            this.effects.happen("replaying " + payload);
+            this.inbox.getObject().replay(new MessageId("within", payload));
+            throw new IllegalStateException("told to fail");
         }
 
         void failAt(String payload, int times) {

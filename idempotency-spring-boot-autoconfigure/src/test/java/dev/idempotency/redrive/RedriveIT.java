@@ -24,6 +24,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,7 @@ import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.stereotype.Component;
 
 class RedriveIT extends SharedApplicationTest {
@@ -43,6 +45,7 @@ class RedriveIT extends SharedApplicationTest {
         List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "crafted", "slow", "trimmed");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
+        TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt", topic("gone"), topic("gone") + "-dlt");
         TestKafka.createTopics(
                 2, dying.stream().map(kind -> topic(kind) + "-dlt").toArray(String[]::new));
         start(Listeners.class, "idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1");
@@ -199,6 +202,67 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     @Test
+    void deadLettersOfAnyShapeAreListedAndThoseThatLeadBackAreSent() {
+        this.app.send(new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd without headers"));
+        ProducerRecord<String, String> tombstone = new ProducerRecord<>(topic("odd") + "-dlt", 0, "key", null);
+        leadBack(tombstone, topic("odd"), 0).add("message-id", "odd tombstone".getBytes(StandardCharsets.UTF_8));
+        this.app.send(tombstone);
+        ProducerRecord<String, String> encoded = new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd encoded");
+        leadBack(encoded, topic("odd"), 0)
+                .add("message-id", "odd encoded".getBytes(StandardCharsets.UTF_8))
+                .add("idempotency-redrives", new byte[] {0, 0, 0, 2})
+                .add("nothing", null)
+                .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null)
+                .add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, "größer".getBytes(StandardCharsets.ISO_8859_1));
+        this.app.send(encoded);
+        ProducerRecord<String, String> textual = new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd textual");
+        textual.headers()
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic("odd").getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_ORIGINAL_PARTITION, "0".getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_ORIGINAL_OFFSET, "5".getBytes(StandardCharsets.UTF_8));
+        this.app.send(textual);
+
+        List<DeadLetter> letters = letters("odd");
+        assertThat(letters)
+                .extracting(DeadLetter::status)
+                .containsExactly(
+                        DeadLetterStatus.ASTRAY,
+                        DeadLetterStatus.PENDING,
+                        DeadLetterStatus.PENDING,
+                        DeadLetterStatus.ASTRAY);
+        assertThat(letters).extracting(DeadLetter::redrives).containsOnly(0);
+        assertThat(letters).extracting(DeadLetter::exception).containsOnlyNulls();
+        assertThat(letters.get(1).payloadSize()).isNull();
+        DeadLetterMessage found = this.deadLetters.find("odd", letters.get(1).record());
+        assertThat(found.payload()).isNull();
+        assertThat(this.deadLetters.redrive("odd", letters.get(0).record()).astray())
+                .isOne();
+        RedriveReport report = redriveAll("odd");
+        assertThat(report.sent()).isEqualTo(2);
+        assertThat(report.astray()).isEqualTo(2);
+        awaitCaughtUp("odd");
+        assertThat(effectsOf("odd")).containsExactly("odd null", "odd odd encoded");
+    }
+
+    @Test
+    void whatStoodInATopicThatIsGoneIsRefusedAndStays() throws Exception {
+        craft("gone", "gone", topic("gone"), 0, null, "0");
+        TestKafka.sharedAdmin().deleteTopics(List.of(topic("gone"))).all().get(30, TimeUnit.SECONDS);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> !TestKafka.sharedAdmin().listTopics().names().get().contains(topic("gone")));
+        RedriveReport report = redriveAll("gone");
+        assertThat(report.state()).isEqualTo(State.COMPLETED);
+        assertThat(report.refusals()).singleElement().satisfies(refusal -> assertThat(refusal.reason())
+                .contains("no longer a topic " + topic("gone")));
+        List<DeadLetter> letters = letters("gone");
+        assertThat(letters).extracting(DeadLetter::status).containsExactly(DeadLetterStatus.PENDING);
+        assertThat(this.deadLetters.redrive("gone", letters.get(0).record()).refused())
+                .isOne();
+        assertThat(TestKafka.sharedAdmin().listTopics().names().get()).doesNotContain(topic("gone"));
+    }
+
+    @Test
     void aRedriveIsLimitedInItsRateOneAtATimeAndCanBeCancelled() {
         for (int i = 0; i < 120; i++) {
             craft("slow", "slow " + i, topic("slow"), 0, null, "0");
@@ -253,9 +317,17 @@ class RedriveIT extends SharedApplicationTest {
     /** Writes a dead letter as somebody else might. */
     private void craft(String kind, String id, String topic, int partition, String consumer, String redrives) {
         ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind) + "-dlt", 0, null, id);
-        record.headers()
+        leadBack(record, topic, partition)
                 .add("message-id", id.getBytes(StandardCharsets.UTF_8))
-                .add("idempotency-redrives", redrives.getBytes(StandardCharsets.UTF_8))
+                .add("idempotency-redrives", redrives.getBytes(StandardCharsets.UTF_8));
+        if (consumer != null) {
+            record.headers().add("idempotency-consumer", consumer.getBytes(StandardCharsets.UTF_8));
+        }
+        this.app.send(record);
+    }
+
+    private static Headers leadBack(ProducerRecord<?, ?> record, String topic, int partition) {
+        return record.headers()
                 .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic.getBytes(StandardCharsets.UTF_8))
                 .add(
                         KafkaHeaders.DLT_ORIGINAL_PARTITION,
@@ -263,10 +335,6 @@ class RedriveIT extends SharedApplicationTest {
                 .add(
                         KafkaHeaders.DLT_ORIGINAL_OFFSET,
                         ByteBuffer.allocate(8).putLong(5).array());
-        if (consumer != null) {
-            record.headers().add("idempotency-consumer", consumer.getBytes(StandardCharsets.UTF_8));
-        }
-        this.app.send(record);
     }
 
     private void mend(String kind) {
@@ -364,6 +432,16 @@ class RedriveIT extends SharedApplicationTest {
         @KafkaListener(topics = "slow${suffix}", groupId = "slow${suffix}")
         @IdempotentListener(consumer = "slow")
         void slow(String payload) {}
+
+        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
+        @IdempotentListener(consumer = "odd")
+        void odd(@Payload(required = false) String payload) {
+            this.effects.happen("odd " + payload);
+        }
+
+        @KafkaListener(topics = "gone${suffix}", groupId = "gone${suffix}", autoStartup = "false")
+        @IdempotentListener(consumer = "gone")
+        void gone(String payload) {}
 
         @KafkaListener(topics = "trimmed${suffix}", groupId = "trimmed${suffix}")
         @IdempotentListener(consumer = "trimmed")

@@ -1,0 +1,95 @@
+package dev.idempotency.job;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/** Work that is done again and again on a daemon thread of its own, from the application's start to its end. */
+public abstract class RepeatedWork implements SmartLifecycle {
+
+    private static final Logger logger = LoggerFactory.getLogger(RepeatedWork.class);
+
+    private static final Duration PATIENCE_AT_STOP = Duration.ofSeconds(10);
+
+    private final String threadName;
+    private @Nullable Worker worker;
+
+    /** Work that has not been started. */
+    protected RepeatedWork(String threadName) {
+        this.threadName = threadName;
+    }
+
+    /**
+     * How long to wait before the work is done once more; {@code null} to end.
+     *
+     * @param runs how often it has been done since the start
+     */
+    protected abstract @Nullable Duration pauseAfter(long runs);
+
+    /**
+     * Does the work once.
+     *
+     * @param stop is counted down when it should end soon
+     */
+    protected abstract void work(CountDownLatch stop) throws InterruptedException;
+
+    @Override
+    public final synchronized void start() {
+        if (this.worker == null) {
+            this.worker = new Worker();
+            this.worker.start();
+        }
+    }
+
+    /** Waits a little for the work to end. Nothing is interrupted: some drivers would lose their database. */
+    @Override
+    public final synchronized void stop() {
+        if (this.worker != null) {
+            this.worker.end();
+            this.worker = null;
+        }
+    }
+
+    @Override
+    public final synchronized boolean isRunning() {
+        return this.worker != null;
+    }
+
+    private final class Worker extends Thread {
+
+        private final CountDownLatch stop = new CountDownLatch(1);
+
+        Worker() {
+            super(RepeatedWork.this.threadName);
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            try {
+                long runs = 0;
+                Duration pause = pauseAfter(runs);
+                while (pause != null && !this.stop.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                    work(this.stop);
+                    runs++;
+                    pause = pauseAfter(runs);
+                }
+            } catch (InterruptedException ex) {
+                logger.debug("{} was interrupted and ends", getName());
+            }
+        }
+
+        void end() {
+            this.stop.countDown();
+            try {
+                join(PATIENCE_AT_STOP.toMillis());
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.idempotency.crash;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.ChildJvm;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.redrive.DeadLetter;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.RedriveReport;
+import dev.idempotency.testing.TestKafka;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.support.KafkaHeaders;
+
+/** A process that dies after it has sent dead letters back, and before it could say so. */
+class RedriveCrashIT extends ApplicationTest {
+
+    private static final int LETTERS = 30;
+    private static final int SENT_BEFORE_CRASH = 5;
+
+    @Test
+    void whatWasSentBeforeACrashIsSentAgainAppliedOnceAndItsRoundsAreCountedRight() throws Exception {
+        TestKafka.createTopics(1, this.topic + "-dlt");
+        try (TestApplication app = start(
+                List.of("idempotency.errors.initial-interval=1ms", "idempotency.errors.max-attempts=1"),
+                Listener.class)) {
+            for (int i = 0; i < LETTERS; i++) {
+                app.send(deadLetter((i == SENT_BEFORE_CRASH - 1) ? "always fails" : "letter " + i));
+            }
+            Process dying = ChildJvm.start(
+                    DyingApplication.class, "redrive-crash", this.database.jdbcUrl(), this.topic, this.group);
+            assertThat(dying.waitFor(90, TimeUnit.SECONDS)).isTrue();
+            assertThat(dying.exitValue()).as("see target/redrive-crash.log").isEqualTo(DyingApplication.DIED);
+            int sentByTheDead = TopicContents.of(this.topic).size();
+            assertThat(sentByTheDead).isBetween(SENT_BEFORE_CRASH, LETTERS - 1);
+
+            DeadLetters deadLetters = app.bean(DeadLetters.class);
+            int remembered = (int) letters(deadLetters).stream()
+                    .filter(letter -> letter.status() == DeadLetterStatus.REDRIVEN)
+                    .count();
+            assertThat(remembered).as("remembered before it was sent").isLessThanOrEqualTo(sentByTheDead);
+            deadLetters.redriveAll("dying");
+            RedriveReport report = Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> deadLetters.lastRedrive("dying"), last -> last.endedAt() != null);
+            assertThat(report.sent()).isEqualTo(LETTERS - remembered);
+            assertThat(report.read()).isEqualTo(report.records());
+            app.bean(KafkaListenerEndpointRegistry.class).start();
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(TopicContents.of(this.topic)).hasSize(sentByTheDead + LETTERS - remembered);
+            assertThat(app.bean(Effects.class).counts())
+                    .hasSize(LETTERS - 1)
+                    .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
+            List<DeadLetter> all = letters(deadLetters);
+            assertThat(all.subList(LETTERS, all.size()))
+                    .as("whichever copy of the one that fails has come back, it was from the first round")
+                    .isNotEmpty()
+                    .extracting(DeadLetter::redrives)
+                    .containsOnly(1);
+        }
+    }
+
+    private static List<DeadLetter> letters(DeadLetters deadLetters) {
+        return deadLetters.find(DeadLetterQuery.of("dying")).letters();
+    }
+
+    private ProducerRecord<String, String> deadLetter(String id) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(this.topic + "-dlt", 0, null, id);
+        record.headers()
+                .add("message-id", id.getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, this.topic.getBytes(StandardCharsets.UTF_8))
+                .add(KafkaHeaders.DLT_ORIGINAL_PARTITION, new byte[Integer.BYTES])
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(Long.BYTES).putLong(5).array());
+        return record;
+    }
+
+    /** Runs in a JVM of its own, and sends dead letters back until it dies. */
+    static final class DyingApplication {
+
+        static final int DIED = 137;
+
+        private DyingApplication() {}
+
+        public static void main(String[] arguments) throws InterruptedException {
+            TestApplication app = TestApplication.start(
+                    arguments[0],
+                    List.of(
+                            "topic=" + arguments[1],
+                            "group=" + arguments[2],
+                            "idempotency.dead-letters.redrives-per-second=20"),
+                    Listener.class);
+            DeadLetters deadLetters = app.bean(DeadLetters.class);
+            deadLetters.redriveAll("dying");
+            while (deadLetters.lastRedrive("dying").sent() < SENT_BEFORE_CRASH) {
+                Thread.sleep(1);
+            }
+            Runtime.getRuntime().halt(DIED);
+        }
+    }
+
+    @Import(Effects.class)
+    static class Listener {
+
+        private final Effects effects;
+
+        Listener(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", autoStartup = "false")
+        @IdempotentListener(consumer = "dying")
+        void on(String payload) {
+            this.effects.happen(payload);
+            if (payload.contains("fails")) {
+                throw new IllegalStateException("on purpose");
+            }
+        }
+    }
+}

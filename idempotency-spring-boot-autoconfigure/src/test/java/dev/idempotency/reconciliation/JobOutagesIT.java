@@ -1,0 +1,145 @@
+package dev.idempotency.reconciliation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.RedriveException;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.RedriveReport;
+import dev.idempotency.testing.TestKafka;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.springframework.kafka.annotation.KafkaListener;
+
+/** What redrives and reconciliations make of servers that do not answer, and of an application that ends under them. */
+class JobOutagesIT extends ApplicationTest {
+
+    private static final int MESSAGES = 30;
+
+    @Test
+    void aDatabaseThatGoesAwayEndsAReconciliationAsFailedAndTheNextOneIsSound() {
+        try (TestApplication app = start(
+                List.of(
+                        "spring.datasource.hikari.connection-timeout=500",
+                        "idempotency.reconciliation.records-per-second=20"),
+                Listener.class)) {
+            send(app, this.topic);
+            app.awaitCaughtUp(this.group, this.topic);
+            Reconciliation reconciliation = app.bean(Reconciliation.class);
+            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
+            this.database.goAway();
+            ReconciliationReport failed = awaitEnd(reconciliation);
+            this.database.comeBack();
+            assertThat(failed.state()).isEqualTo(State.FAILED);
+            assertThat(failed.failure()).contains("consumer 'plain'", "the database", "start it again");
+            assertThat(failed.count(RecordFate.MISSING)).isZero();
+            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
+            assertThat(awaitEnd(reconciliation).count(RecordFate.PROCESSED)).isEqualTo(MESSAGES);
+        }
+    }
+
+    @Test
+    void anApplicationThatEndsLeavesNoneOfThemBehind() {
+        TestKafka.createTopics(1, this.topic + "-dlt");
+        try (TestApplication app = start(
+                List.of(
+                        "idempotency.reconciliation.records-per-second=1",
+                        "idempotency.reconciliation.cron=* * * * * *",
+                        "idempotency.dead-letters.redrives-per-second=1",
+                        "idempotency.errors.max-attempts=1"),
+                Listener.class)) {
+            send(app, this.topic);
+            for (int i = 0; i < 5; i++) {
+                app.send(this.topic, null, "a dead letter, as it has no id");
+            }
+            app.awaitCaughtUp(this.group, this.topic);
+            app.bean(DeadLetters.class).redriveAll("plain");
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(30))
+                    .until(() -> ours().stream().anyMatch(name -> name.equals("idempotency-redrive-plain"))
+                            && ours().stream().anyMatch(name -> name.equals("idempotency-reconciliation-plain")));
+            long start = System.nanoTime();
+            app.context().close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        }
+        assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
+        // Clients of Kafka do not wait for their own threads.
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> ours().isEmpty());
+    }
+
+    private static List<String> ours() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(name -> name.contains("idempotency-re"))
+                .toList();
+    }
+
+    @Test
+    void brokersThatDoNotAnswerAreNamedWithTheRemedy() throws Exception {
+        try (TestApplication app = start(
+                List.of("spring.kafka.bootstrap-servers=localhost:1", "spring.kafka.listener.auto-startup=false"),
+                Listener.class,
+                PatternListener.class)) {
+            DeadLetters deadLetters = app.bean(DeadLetters.class);
+            Reconciliation reconciliation = app.bean(Reconciliation.class);
+            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
+            CompletableFuture<?> listed = CompletableFuture.runAsync(() -> assertThatExceptionOfType(
+                            RedriveException.class)
+                    .isThrownBy(() -> deadLetters.find(DeadLetterQuery.of("plain")))
+                    .withMessageContainingAll("'plain'", this.topic + "-dlt", "See that the brokers can be reached"));
+            CompletableFuture<?> matched =
+                    CompletableFuture.runAsync(() -> assertThatExceptionOfType(RedriveException.class)
+                            .isThrownBy(() -> deadLetters.redriveAll("pattern"))
+                            .withMessageContainingAll("'pattern'", "See that the brokers can be reached"));
+            deadLetters.redriveAll("plain");
+            RedriveReport redrive = Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .until(() -> deadLetters.lastRedrive("plain"), report -> report.endedAt() != null);
+            assertThat(redrive.state()).isEqualTo(RedriveReport.State.FAILED);
+            assertThat(redrive.groups()).isNull();
+            assertThat(redrive.failure()).contains("consumer 'plain'", "brokers", "redrive again");
+            ReconciliationReport report = awaitEnd(reconciliation);
+            assertThat(report.state()).isEqualTo(State.FAILED);
+            assertThat(report.failure()).contains("consumer 'plain'", "brokers", "start it again");
+            listed.get(30, TimeUnit.SECONDS);
+            matched.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void send(TestApplication app, String topic) {
+        for (int i = 0; i < MESSAGES; i++) {
+            app.send(topic, "message " + i, "message " + i);
+        }
+    }
+
+    private static ReconciliationReport awaitEnd(Reconciliation reconciliation) {
+        return Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(
+                        () -> reconciliation.lastReconciliation("plain"),
+                        report -> report != null && report.state() != State.RUNNING);
+    }
+
+    static class Listener {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "plain")
+        void on(String payload) {}
+    }
+
+    static class PatternListener {
+
+        @KafkaListener(topicPattern = "${topic}.*", groupId = "${group}-pattern")
+        @IdempotentListener(consumer = "pattern")
+        void on(String payload) {}
+    }
+}

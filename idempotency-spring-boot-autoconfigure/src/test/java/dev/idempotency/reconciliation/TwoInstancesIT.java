@@ -1,0 +1,193 @@
+package dev.idempotency.reconciliation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.redrive.DeadLetter;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.RedriveReport;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestKafka;
+import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.springframework.context.annotation.Import;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+
+/** Operators who do the same at the same time, in two instances of an application. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class TwoInstancesIT {
+
+    private static final int MESSAGES = 40;
+
+    private final String suffix = TestKafka.uniqueName("");
+    private TestDatabase database;
+    private TestApplication slow;
+    private TestApplication fast;
+
+    @BeforeAll
+    void start() {
+        TestKafka.createTopics(2, topic("dying"), topic("dying") + "-dlt", topic("skipped"));
+        this.database = TestPostgres.createDatabase();
+        this.slow = start("idempotency.dead-letters.redrives-per-second=5");
+        this.fast = start("idempotency.dead-letters.redrives-per-second=10000");
+    }
+
+    private TestApplication start(String property) {
+        return TestApplication.start(
+                this.database,
+                List.of(
+                        property,
+                        "suffix=" + this.suffix,
+                        "idempotency.errors.initial-interval=1ms",
+                        "idempotency.errors.max-attempts=1"),
+                Listeners.class);
+    }
+
+    @AfterAll
+    void stop() {
+        this.slow.close();
+        this.fast.close();
+        this.database.close();
+    }
+
+    @Test
+    void whatOneInstanceHasRedrivenIsNotForgottenByTheOtherAndNotSentAgain() {
+        List<String> messages = messages("dying");
+        messages.forEach(message -> this.fast.send(topic("dying"), message, message));
+        DeadLetters one = this.slow.bean(DeadLetters.class);
+        DeadLetters other = this.fast.bean(DeadLetters.class);
+        await(() -> letters(other).size() == MESSAGES);
+        Listeners.mended = true;
+        one.redriveAll("dying");
+        await(() -> one.lastRedrive("dying").sent() > 0);
+        other.redriveAll("dying");
+        await(() -> other.lastRedrive("dying").endedAt() != null);
+        await(() -> one.lastRedrive("dying").endedAt() != null);
+
+        RedriveReport first = one.lastRedrive("dying");
+        RedriveReport second = other.lastRedrive("dying");
+        assertThat(first.state()).isEqualTo(RedriveReport.State.COMPLETED);
+        assertThat(second.state()).isEqualTo(RedriveReport.State.COMPLETED);
+        assertThat(first.read()).isEqualTo(first.records()).isEqualTo(MESSAGES);
+        assertThat(second.read()).isEqualTo(second.records());
+        assertThat(first.sent()).as("what the other sent meanwhile").isLessThan(MESSAGES / 2);
+        assertThat(letters(one)).extracting(DeadLetter::status).containsOnly(DeadLetterStatus.REDRIVEN);
+        other.redriveAll("dying");
+        await(() -> other.lastRedrive("dying").endedAt() != null);
+        assertThat(other.lastRedrive("dying").sent()).isZero();
+        assertApplied("dying", messages);
+    }
+
+    @Test
+    void whatBothInstancesReplayIsAppliedOnce() {
+        List<String> messages = messages("skipped");
+        List.of(this.slow, this.fast).forEach(app -> app.bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer("skipped")
+                .stop());
+        messages.forEach(message -> this.fast.send(topic("skipped"), message, message));
+        commitAll("skipped");
+        Reconciliation one = this.slow.bean(Reconciliation.class);
+        Reconciliation other = this.fast.bean(Reconciliation.class);
+        ReconciliationRequest request = new ReconciliationRequest("skipped", Duration.ofDays(1), true);
+        one.start(request);
+        other.start(request);
+        for (Reconciliation each : List.of(one, other)) {
+            await(() -> each.lastReconciliation("skipped").state() != ReconciliationReport.State.RUNNING);
+            ReconciliationReport report = each.lastReconciliation("skipped");
+            assertThat(report.state()).isEqualTo(ReconciliationReport.State.COMPLETED);
+            assertThat(report.count(RecordFate.MISSING)).isEqualTo(MESSAGES);
+            assertThat(report.share()).isEqualTo(1.0);
+        }
+        List.of(this.slow, this.fast).forEach(app -> app.bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer("skipped")
+                .start());
+        assertApplied("skipped", messages);
+    }
+
+    private void assertApplied(String kind, List<String> messages) {
+        this.fast.awaitCaughtUp(topic(kind), topic(kind));
+        Map<String, Integer> counts = this.fast.bean(Effects.class).counts();
+        counts.keySet().removeIf(name -> !name.startsWith(kind));
+        assertThat(counts)
+                .hasSize(messages.size())
+                .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
+    }
+
+    private static List<String> messages(String kind) {
+        return IntStream.range(0, MESSAGES).mapToObj(i -> kind + " " + i).toList();
+    }
+
+    private static List<DeadLetter> letters(DeadLetters deadLetters) {
+        return deadLetters.find(DeadLetterQuery.of("dying")).letters();
+    }
+
+    private static void await(Callable<Boolean> condition) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(50))
+                .until(condition);
+    }
+
+    private void commitAll(String kind) {
+        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
+                .collect(Collectors.toMap(
+                        end -> new TopicPartition(topic(kind), end.getKey()),
+                        end -> new OffsetAndMetadata(end.getValue())));
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+            TestKafka.sharedAdmin()
+                    .alterConsumerGroupOffsets(topic(kind), ends)
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+            return true;
+        });
+    }
+
+    private String topic(String kind) {
+        return kind + this.suffix;
+    }
+
+    @Import(Effects.class)
+    static class Listeners {
+
+        static volatile boolean mended;
+
+        private final Effects effects;
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "dying${suffix}", groupId = "dying${suffix}")
+        @IdempotentListener(consumer = "dying")
+        void dying(String payload) {
+            this.effects.happen(payload);
+            if (!mended) {
+                throw new IllegalStateException("on purpose");
+            }
+        }
+
+        @KafkaListener(id = "skipped", topics = "skipped${suffix}", groupId = "skipped${suffix}")
+        @IdempotentListener(consumer = "skipped")
+        void skipped(String payload) {
+            this.effects.happen(payload);
+        }
+    }
+}
