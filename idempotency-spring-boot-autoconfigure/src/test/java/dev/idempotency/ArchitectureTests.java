@@ -41,7 +41,7 @@ class ArchitectureTests {
             entry("inbox", Set.of("database", "failure", "kafka", "observe", "store")),
             entry("definition", Set.of("database", "failure", "inbox", "kafka", "key", "observe", "result", "store")),
             entry("listener", Set.of("definition", "failure", "inbox", "kafka", "key", "observe", "result", "store")),
-            entry("retention", Set.of("database", "failure", "inbox", "observe", "store")),
+            entry("retention", Set.of("database", "failure", "inbox", "job", "observe", "store")),
             entry("result", Set.of("database", "store")),
             entry("operation", Set.of("database", "observe", "result", "store")),
             entry("producer", Set.of("kafka", "key")),

@@ -79,11 +79,13 @@ public final class ConsumerReports implements IdempotencyObserver {
         return this.registry.names();
     }
 
-    /** Whether a consumer's messages are known by their entities, rather than by their ids. */
-    boolean comparesVersions(String consumer) {
+    /** How a consumer's messages are recognised; if it is not known, by their ids. */
+    Strategy strategyOf(String consumer) {
         return this.registry.consumers().stream()
-                .anyMatch(description ->
-                        description.name().equals(consumer) && description.strategy() == Strategy.VERSION);
+                .filter(description -> description.name().equals(consumer))
+                .map(ConsumerDescription::strategy)
+                .findFirst()
+                .orElse(Strategy.MESSAGE_ID);
     }
 
     private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {

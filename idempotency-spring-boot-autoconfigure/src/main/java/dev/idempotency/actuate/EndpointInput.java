@@ -13,7 +13,7 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
 /** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
 final class EndpointInput {
 
-    private static final Pattern COORDINATES = Pattern.compile("(.{1,249})-([0-9]{1,9})@([0-9]{1,18})");
+    private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
 
     private EndpointInput() {}
 

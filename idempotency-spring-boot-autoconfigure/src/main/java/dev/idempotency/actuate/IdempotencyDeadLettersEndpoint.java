@@ -165,7 +165,8 @@ public final class IdempotencyDeadLettersEndpoint {
                                     : this.deadLetters.redriveAll(consumer),
                             202);
         } catch (RedriveException ex) {
-            return refused(ex, 409);
+            // It has a cause if the brokers are to blame.
+            return refused(ex, (ex.getCause() != null) ? 503 : 409);
         }
     }
 

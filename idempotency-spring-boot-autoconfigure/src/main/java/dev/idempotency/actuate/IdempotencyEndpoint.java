@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
@@ -11,6 +12,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 public final class IdempotencyEndpoint {
 
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
+
+    /** What a record is called where messages have no ids of their own; the numbers fit their types. */
+    private static final Pattern COORDINATES = Pattern.compile("(.+)-(\\d{1,9})@(\\d{1,18})");
 
     private final ConsumerReports reports;
     private final ProcessedMessageStore store;
@@ -87,6 +93,14 @@ public final class IdempotencyEndpoint {
     }
 
     private @Nullable MessageReport message(String consumer, String messageId) {
+        Strategy strategy = this.reports.strategyOf(consumer);
+        if (strategy == Strategy.OFFSET) {
+            return record(consumer, messageId);
+        }
+        if (strategy == Strategy.UNIQUE_CONSTRAINT) {
+            // Only the application's own table knows.
+            return null;
+        }
         Set<MessageId> ids = EndpointInput.messageIds(consumer, messageId);
         JdbcVersionStore entities = versionsOf(consumer);
         if (entities != null) {
@@ -103,9 +117,25 @@ public final class IdempotencyEndpoint {
         return known ? MessageReport.unknown(ids.iterator().next()) : null;
     }
 
+    /** A record, named as messages of such consumers are; {@code null} if its partition is not known. */
+    private @Nullable MessageReport record(String consumer, String messageId) {
+        Matcher named = COORDINATES.matcher(messageId);
+        if (this.positions == null || !named.matches()) {
+            return null;
+        }
+        RecordCoordinates record =
+                new RecordCoordinates(named.group(1), Integer.parseInt(named.group(2)), Long.parseLong(named.group(3)));
+        return this.positions.positionsOf(consumer).stream()
+                .filter(position ->
+                        position.topic().equals(record.topic()) && position.partition() == record.partition())
+                .findFirst()
+                .map(position -> MessageReport.of(consumer, record, record.offset() < position.nextOffset()))
+                .orElse(null);
+    }
+
     /** Where the messages of a consumer are known by their entities; {@code null} if they are known by their ids. */
     private @Nullable JdbcVersionStore versionsOf(String consumer) {
-        return this.reports.comparesVersions(consumer) ? this.versions : null;
+        return (this.reports.strategyOf(consumer) == Strategy.VERSION) ? this.versions : null;
     }
 
     private static <T> @Nullable T firstOf(Set<MessageId> ids, Map<MessageId, T> found) {
@@ -258,6 +288,12 @@ public final class IdempotencyEndpoint {
                     stored.processedAt(),
                     stored.age(),
                     stored.coordinates());
+        }
+
+        /** One that stands before the position of its partition, or not; when it was processed is not known. */
+        static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
+            return new MessageReport(
+                    consumer, record.toString(), null, processed, null, null, processed ? record : null);
         }
 
         static MessageReport unknown(MessageId id) {

@@ -1,6 +1,8 @@
 package dev.idempotency.autoconfigure;
 
+import dev.idempotency.reconciliation.ReconciliationRequest;
 import java.time.Duration;
+import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -31,8 +33,15 @@ public record ReconciliationProperties(
                     "idempotency.reconciliation.cron must be a cron expression of six fields, such as '0 0 4 * * *', or '-' for never, but is '%s'"
                             .formatted(cron));
         }
-        if (window.isNegative() || window.isZero()) {
-            throw new IllegalArgumentException("idempotency.reconciliation.window must be positive, but is " + window);
+        if (!cron.equals(NEVER) && CronExpression.parse(cron).next(LocalDateTime.now()) == null) {
+            throw new IllegalArgumentException(
+                    "idempotency.reconciliation.cron must be of a time that comes, or '-' for never, but is '%s'"
+                            .formatted(cron));
+        }
+        if (window.isNegative() || window.isZero() || window.compareTo(ReconciliationRequest.LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "idempotency.reconciliation.window must be positive and at most %d days, but is %s"
+                            .formatted(ReconciliationRequest.LONGEST.toDays(), window));
         }
     }
 

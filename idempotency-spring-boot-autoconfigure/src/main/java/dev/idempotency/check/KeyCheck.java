@@ -4,13 +4,17 @@ import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
@@ -40,10 +44,13 @@ final class KeyCheck implements ListenerCheck {
             RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS,
             RetryTopicHeaders.DEFAULT_HEADER_BACKOFF_TIMESTAMP);
 
-    private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
-            + "|retry_topic-attempts|retry_topic-backoff-timestamp"
-            + "|\\brandomUUID\\(|\\bcurrentTimeMillis\\(|\\bnanoTime\\(|\\bnow\\(|\\brandom\\(|\\bnew java\\.util\\.Date\\("
-            + "|\\bhashCode\\(|\\bidentityHashCode\\(");
+    private static final Pattern CHANGING = Pattern.compile(
+            "kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
+                    + "|retry_topic-attempts|retry_topic-backoff-timestamp"
+                    + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|hashCode|identityHashCode)\\s*\\("
+                    + "|\\bnew\\s+java\\.util\\.Date\\s*\\(|@\\w+\\s*\\??\\.\\s*(millis|instant)\\s*\\("
+                    + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
+                    + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
 
     private static final String MINTED_PATH =
             "(\\?\\.|\\.)?(\\[?'(id|timestamp)'\\]?|get\\('(id|timestamp)'\\)|getId\\(\\)|getTimestamp\\(\\)|(id|timestamp)\\b)";
@@ -52,8 +59,12 @@ final class KeyCheck implements ListenerCheck {
     private static final Pattern PARTITION = Pattern.compile("#record\\??\\.partition\\b");
 
     /** A retry or a republication gets others, and those of two states may be the same. */
-    private static final Pattern OF_RECORD =
-            Pattern.compile("#record\\??\\.(timestamp|offset)\\b|#coordinates\\??\\.offset\\b");
+    private static final String OF_RECORD =
+            "#(%s)\\s*\\??\\.\\s*(timestamp|offset)\\b|kafka_receivedTimestamp|kafka_offset\\b";
+
+    /** The same, as headers of the converted message have them. */
+    private static final Set<String> HEADERS_OF_RECORD =
+            Set.of(KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
 
     @Override
     public void check(ProtectedListener listener, Report report) {
@@ -74,14 +85,14 @@ final class KeyCheck implements ListenerCheck {
                             .formatted(expression, changing),
                     VERSION_REMEDY);
         }
-        var ofRecord = OF_RECORD.matcher(expression);
-        if (ofRecord.find()) {
+        String ofRecord = partOfRecord(expression, listener.method());
+        if (ofRecord != null) {
             report.add(
                     Check.AMBIGUOUS_KEY,
                     ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two records"
                                     + " may have the same, a copy of an old one gets a new one, and a topic that is"
                                     + " created anew begins at the beginning.")
-                            .formatted(expression, ofRecord.group()),
+                            .formatted(expression, ofRecord),
                     VERSION_REMEDY);
         } else if (!expression.contains("#") && !expression.contains("@")) {
             report.add(
@@ -90,6 +101,25 @@ final class KeyCheck implements ListenerCheck {
                             .formatted(expression),
                     VERSION_REMEDY);
         }
+    }
+
+    private static @Nullable String partOfRecord(String expression, Method method) {
+        List<String> records = new ArrayList<>(List.of("record", "coordinates"));
+        List<String> parts = new ArrayList<>();
+        String[] names = NAMES.getParameterNames(method);
+        Parameter[] parameters = method.getParameters();
+        for (int i = 0; names != null && i < names.length; i++) {
+            Class<?> type = parameters[i].getType();
+            Header header = AnnotatedElementUtils.findMergedAnnotation(parameters[i], Header.class);
+            if (ConsumerRecord.class.isAssignableFrom(type) || type == ConsumerRecordMetadata.class) {
+                records.add(Pattern.quote(names[i]));
+            } else if (header != null && HEADERS_OF_RECORD.contains(header.name())) {
+                parts.add("#" + Pattern.quote(names[i]) + "\\b");
+            }
+        }
+        parts.add(OF_RECORD.formatted(String.join("|", records)));
+        var matcher = Pattern.compile(String.join("|", parts)).matcher(expression);
+        return matcher.find() ? matcher.group() : null;
     }
 
     private static void checkKey(String expression, ProtectedListener listener, Report report) {

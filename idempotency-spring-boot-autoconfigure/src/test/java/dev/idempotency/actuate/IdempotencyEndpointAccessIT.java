@@ -40,11 +40,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 class IdempotencyEndpointAccessIT {
 
     @Test
-    void unlessAccessIsUnrestrictedMessagesCanBeReadButNotForgotten() throws Exception {
+    void unlessAccessIsUnrestrictedThereIsNothingButReading() throws Exception {
         List<String> properties = List.of(
                 "spring.main.web-application-type=servlet",
                 "server.port=0",
-                "management.endpoints.web.exposure.include=idempotency");
+                "management.endpoints.web.exposure.include=*");
         try (TestApplication app =
                 TestApplication.start("jdbc:h2:mem:access;DB_CLOSE_DELAY=-1;DATABASE_TO_UPPER=false", properties)) {
             JdbcTemplate jdbc = app.jdbc();
@@ -56,6 +56,13 @@ class IdempotencyEndpointAccessIT {
                     .isEqualTo(405);
             assertThat(jdbc.queryForObject("select count(*) from idempotency_processed", Integer.class))
                     .isOne();
+            for (String endpoint : List.of("/idempotencydeadletters", "/idempotencyreconciliation")) {
+                assertThat(request(app, "GET", endpoint)).as(endpoint).isEqualTo(200);
+                assertThat(request(app, "POST", endpoint)).as(endpoint).isEqualTo(405);
+                assertThat(request(app, "DELETE", endpoint + "?consumer=billing"))
+                        .as(endpoint)
+                        .isEqualTo(405);
+            }
         }
     }
 

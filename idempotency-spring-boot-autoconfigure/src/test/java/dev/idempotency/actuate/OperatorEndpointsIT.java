@@ -105,13 +105,52 @@ class OperatorEndpointsIT {
                 .containsExactly(this.consumer);
     }
 
+    /** Nobody has said that they may be. */
+    @Test
+    void unlessSomebodySaysSoNothingOfADeadLetterIsShownToAnybody() {
+        String query = DEAD_LETTERS + "?consumer=" + encoded(this.consumer);
+        try (TestApplication other = TestApplication.start(
+                this.database,
+                List.of(
+                        "spring.main.web-application-type=servlet",
+                        "server.port=0",
+                        "spring.kafka.listener.auto-startup=false",
+                        "management.endpoints.web.exposure.include=*",
+                        "topic=" + this.topic,
+                        "group=" + this.group),
+                Picky.class,
+                Security.class)) {
+            String list = body(request(other, "auditor", "GET", query, null), 200);
+            assertThat(JsonPath.<String>read(list, "$.deadLetters[0].message")).isEqualTo("******");
+            String one =
+                    body(request(other, "auditor", "GET", query + "&deadLetter=" + this.topic + "-dlt-0@0", null), 200);
+            assertThat(list + one).doesNotContain("secret");
+            assertThat(JsonPath.<String>read(one, "$.payload.text")).isEqualTo("******");
+            assertThat(JsonPath.<String>read(one, "$.letter.message")).isEqualTo("******");
+            assertThat(JsonPath.<List<String>>read(one, "$.headers[*].value.text"))
+                    .isNotEmpty()
+                    .containsOnly("******");
+            assertThat(request(other, "auditor", "POST", DEAD_LETTERS, "{\"consumer\": \"x\", \"all\": true}")
+                            .statusCode())
+                    .isEqualTo(405);
+        }
+    }
+
     @Test
     void aQuestionThatMakesNoSenseIsRefused() {
         String ours = "?consumer=" + encoded(this.consumer);
         assertThat(get("clerk", DEAD_LETTERS + "?consumer=nobody").statusCode()).isEqualTo(404);
         assertThat(get("clerk", DEAD_LETTERS + "?status=pending").statusCode()).isEqualTo(400);
-        for (String query :
-                List.of("&size=0", "&size=501", "&status=x", "&after=x", "&deadLetter=x-y@z", "&consumr=x")) {
+        for (String query : List.of(
+                "&size=0",
+                "&size=-1",
+                "&size=501",
+                "&size=99999999999",
+                "&after=x-0@-1",
+                "&status=x",
+                "&after=x",
+                "&deadLetter=x-y@z",
+                "&consumr=x")) {
             assertThat(get("clerk", DEAD_LETTERS + ours + query).statusCode())
                     .as(query)
                     .isEqualTo(400);
@@ -125,12 +164,20 @@ class OperatorEndpointsIT {
         for (String selection : List.of("", ", \"all\": false", ", \"all\": true, \"exception\": \"*\"")) {
             assertThat(post("clerk", DEAD_LETTERS, selection).statusCode()).isEqualTo(400);
         }
-        for (String since : List.of("yesterday", "PT0S", "-1h", "9999999999999d")) {
+        for (String since :
+                List.of("yesterday", "", "PT0S", "-1h", "P-1D", "9999999999999d", "PT9999999999999999H", "3651d")) {
             assertThat(post("clerk", RECONCILIATION, ", \"since\": \"" + since + "\"")
                             .statusCode())
                     .as(since)
                     .isEqualTo(400);
         }
+        assertThat(post("clerk", RECONCILIATION, ", \"replay\": \"perhaps\"").statusCode())
+                .isEqualTo(400);
+        assertThat(request("clerk", "POST", RECONCILIATION, "{}").statusCode()).isEqualTo(400);
+        assertThat(request("clerk", "DELETE", DEAD_LETTERS, null).statusCode()).isEqualTo(400);
+        assertThat(request("clerk", "DELETE", DEAD_LETTERS + "?consumer=nobody", null)
+                        .statusCode())
+                .isEqualTo(404);
         String nobody = "{\"consumer\": \"nobody\", \"all\": true}";
         assertThat(request("clerk", "POST", DEAD_LETTERS, nobody).statusCode()).isEqualTo(404);
         assertThat(request("clerk", "POST", RECONCILIATION, "{\"consumer\": \"nobody\"}")
@@ -169,7 +216,7 @@ class OperatorEndpointsIT {
                         .equals("RUNNING"));
         assertThat(JsonPath.<String>read(report, "$.state")).isEqualTo("COMPLETED");
         assertThat(JsonPath.<String>read(report, "$.id")).isEqualTo(id);
-        assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isOne();
+        assertThat(JsonPath.<Integer>read(report, "$.fates.processed")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.deadLettered")).isPositive();
         assertThat(JsonPath.<Integer>read(report, "$.fates.missing")).isZero();
         assertThat(JsonPath.<List<String>>read(body(get("clerk", RECONCILIATION), 200), "$.reconciliations[*].id"))
@@ -184,6 +231,29 @@ class OperatorEndpointsIT {
                         .gauge()
                         .value())
                 .isZero();
+    }
+
+    @Test
+    void whatIsMissingIsSentAgainOnceThatIsAskedFor(CapturedOutput output) {
+        this.app.send(this.topic, "3", "forgotten");
+        this.app.awaitCaughtUp(this.group, this.topic);
+        this.app.jdbc().update("delete from idempotency_processed where message_id = '3'");
+        body(post("auditor", RECONCILIATION, ", \"replay\": true"), 202);
+        String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
+        String report = Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> body(get("clerk", query), 200), answer -> !JsonPath.<String>read(answer, "$.state")
+                        .equals("RUNNING"));
+        assertThat(JsonPath.<List<String>>read(report, "$.missing[*].messageId"))
+                .containsExactly("3");
+        assertThat(JsonPath.<Integer>read(report, "$.replayed")).isOne();
+        this.app.awaitCaughtUp(this.group, this.topic);
+        assertThat(this.app
+                        .jdbc()
+                        .queryForObject(
+                                "select count(*) from idempotency_processed where message_id = '3'", Integer.class))
+                .isOne();
+        assertThat(output).contains("with a replay of what is missing, was requested by auditor");
     }
 
     private static String encoded(String text) {
@@ -204,7 +274,12 @@ class OperatorEndpointsIT {
     }
 
     private HttpResponse<String> request(String user, String method, String path, String body) {
-        String port = this.app.context().getEnvironment().getProperty("local.server.port");
+        return request(this.app, user, method, path, body);
+    }
+
+    private static HttpResponse<String> request(
+            TestApplication app, String user, String method, String path, String body) {
+        String port = app.context().getEnvironment().getProperty("local.server.port");
         String credentials = Base64.getEncoder().encodeToString((user + ":password").getBytes(StandardCharsets.UTF_8));
         try {
             return HttpClient.newHttpClient()

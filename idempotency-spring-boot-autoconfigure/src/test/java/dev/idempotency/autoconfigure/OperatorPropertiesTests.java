@@ -18,12 +18,18 @@ class OperatorPropertiesTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ReconciliationProperties(1, "every night", DAY))
                 .withMessageContainingAll("idempotency.reconciliation.cron", "every night");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new ReconciliationProperties(1, "0 0 4 31 2 *", DAY))
+                .withMessageContainingAll("idempotency.reconciliation.cron", "31 2");
     }
 
     @Test
     void ratesNumbersAndTimesThatMakeNoSenseAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> new ReconciliationProperties(0, "-", DAY));
         assertThatIllegalArgumentException().isThrownBy(() -> new ReconciliationProperties(1, "-", Duration.ZERO));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new ReconciliationProperties(1, "-", Duration.ofDays(100_000)))
+                .withMessageContainingAll("idempotency.reconciliation.window", "3650");
         assertThatIllegalArgumentException().isThrownBy(() -> new DeadLetterProperties(0, 1));
         assertThatIllegalArgumentException().isThrownBy(() -> new DeadLetterProperties(1, 0));
     }

@@ -2,10 +2,12 @@ package dev.idempotency.check;
 
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -15,6 +17,7 @@ import java.util.concurrent.FutureTask;
 import kotlin.coroutines.Continuation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
@@ -51,6 +54,7 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -461,6 +465,52 @@ class FaultyListeners {
         void versionOfTheRecord(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant) . now ( )")
+        void versionOfTheClockWithBlanks(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#order.key()", version = "#order . timestamp()")
+        void versionOfTheRecordByAnotherName(ConsumerRecord<String, String> order) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#about.offset()")
+        void versionOfTheRecordByItsMetadata(String payload, ConsumerRecordMetadata about) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#at")
+        void versionOfTheRecordByItsHeader(String payload, @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "T(java.time.Clock).systemUTC().instant()")
+        void versionOfAClock(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "@systemClock.millis()")
+        void versionOfAClockBean(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#message.payload",
+                version = "#message.headers['kafka_offset']")
+        void versionOfTheRecordByAllItsHeaders(Message<String> message) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "T(java.util.Calendar).getInstance().time")
+        void versionOfACalendar(String payload) {}
+
+        @Bean
+        static Clock systemClock() {
+            return Clock.systemUTC();
+        }
+
+        @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "1")
         void constantVersion(String payload) {}
 
@@ -712,6 +762,45 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(consumer = "offsets-retries", strategy = Strategy.OFFSET)
         void offsetsWithRetryTopics(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(consumer = "offsets-conflicts", strategy = Strategy.OFFSET, conflicts = OnConflict.FAIL)
+        void offsetsWithConflicts(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "#payload.length()",
+                conflicts = OnConflict.FAIL)
+        void versionsWithConflicts(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "idempotency_processed_pkey",
+                conflicts = OnConflict.WARN)
+        void constraintWithConflicts(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
+        void versionOfNoText(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.VERSION, key = "${no.such.key:}", version = "#payload.length()")
+        void versionOfNoEntity(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "${no.such.constraint:}")
+        void constraintOfNoText(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(
+                consumer = "offsets-without-text",
+                strategy = Strategy.OFFSET,
+                key = "${no.such.key:}",
+                retention = "${no.such.retention:}")
+        void offsetsWithoutText(String payload) {}
     }
 
     static class PerPoll {

@@ -306,6 +306,19 @@ class FaultyListenersIT {
                 .contains("Its version expression 'T(java.time.Instant).now()' uses 'now('");
         assertThat(finding(Check.AMBIGUOUS_KEY, "versionOfTheRecord").what())
                 .contains("uses '#record.timestamp', which is of the record and not of the state in it");
+        assertThat(finding(Check.UNSTABLE_KEY, "versionOfTheClockWithBlanks").what())
+                .contains("uses 'now ('");
+        assertThat(Stream.of("ByAnotherName", "ByItsMetadata", "ByItsHeader", "ByAllItsHeaders")
+                        .map(how -> finding(Check.AMBIGUOUS_KEY, "versionOfTheRecord" + how)
+                                .what()))
+                .satisfiesExactly(
+                        what -> assertThat(what).contains("uses '#order . timestamp', which is of the record"),
+                        what -> assertThat(what).contains("uses '#about.offset', which is of the record"),
+                        what -> assertThat(what).contains("uses '#at', which is of the record"),
+                        what -> assertThat(what).contains("uses 'kafka_offset', which is of the record"));
+        assertThat(finding(Check.UNSTABLE_KEY, "versionOfAClock").what()).contains("uses 'java.time.Clock'");
+        assertThat(finding(Check.UNSTABLE_KEY, "versionOfAClockBean").what()).contains("uses '@systemClock.millis('");
+        assertThat(finding(Check.UNSTABLE_KEY, "versionOfACalendar").what()).contains("getInstance(");
         assertThat(finding(Check.AMBIGUOUS_KEY, "constantVersion").remedy())
                 .startsWith("Take what the producer has given the state");
         assertThat(finding(Check.KEY_EXPRESSION, "unknownVersion").what())
@@ -426,7 +439,12 @@ class FaultyListenersIT {
         "offsetsWithInbox, a replay is another record, Remove it",
         "offsetsWithReply, keepReply = true, Strategy.MESSAGE_ID",
         "offsetsWithRetryTopics, each attempt is another record, Strategy.MESSAGE_ID",
-        "idsBesideOffsets, Strategy.MESSAGE_ID, State one strategy",
+        "offsetsWithConflicts, conflicts = OnConflict.FAIL, Remove it",
+        "versionsWithConflicts, two states with one version, Remove it",
+        "constraintWithConflicts, conflicts = OnConflict.WARN, Remove it",
+        "versionOfNoText, nothing says where they are, State version",
+        "versionOfNoEntity, nothing says which it is, State key",
+        "constraintOfNoText, does not say which constraint, Name it",
     })
     void whatDoesNotGoWithItsStrategyIsFound(String method, String what, String remedy) {
         List<Finding> found = findings(method).stream()
@@ -439,9 +457,22 @@ class FaultyListenersIT {
         });
     }
 
+    /** At whichever of the two is looked at second: reflection has no order. */
+    @Test
+    void twoStrategiesOfOneConsumerAreFound() {
+        assertThat(Stream.of("offsetsBesideIds", "idsBesideOffsets").flatMap(method -> findings(method).stream()))
+                .filteredOn(finding -> finding.check() == Check.STRATEGY)
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.what()).contains("Strategy.MESSAGE_ID", "Strategy.OFFSET");
+                    assertThat(finding.remedy()).contains("State one strategy");
+                });
+    }
+
     @Test
     void offsetsAreNoFault() {
         assertClean("offsets");
+        assertClean("offsetsWithoutText");
     }
 
     @Test

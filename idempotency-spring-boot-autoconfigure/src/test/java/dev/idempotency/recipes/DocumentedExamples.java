@@ -22,6 +22,7 @@ import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -223,8 +224,11 @@ abstract class DocumentedExamples {
 
         private void importNew(String file, List<Row> chunk) {
             Map<MessageId, Row> rows = chunk.stream()
-                    .collect(
-                            Collectors.toMap(row -> MessageId.of("nightly-import", file + "/" + row.id()), row -> row));
+                    .collect(Collectors.toMap(
+                            row -> MessageId.of("nightly-import", file + "/" + row.id()),
+                            row -> row,
+                            (first, again) -> first,
+                            LinkedHashMap::new));
             Set<MessageId> fresh = idempotent.claimAll(rows.keySet());
             fresh.forEach(id -> insert(rows.get(id)));
         }
