@@ -1,8 +1,11 @@
 package dev.idempotency.test;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.ContainerFacts;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.assertj.core.api.AssertProvider;
@@ -53,6 +56,12 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     private TestDelivery delivery(List<LoggedRecord> records) {
         Assert.notEmpty(records, "There are no records to deliver");
+        Set<RecordCoordinates> seen = new HashSet<>();
+        records.forEach(record -> Assert.isTrue(
+                seen.add(record.coordinates()),
+                () -> ("Several of the records stand at %s, where a partition has one, and the others would never be"
+                                + " delivered. Give each an offset of its own.")
+                        .formatted(record.coordinates())));
         AbstractMessageListenerContainer<?, ?> container = containerOf(records);
         return new TestDelivery(this, container, records, this.runner);
     }

@@ -139,6 +139,17 @@ class IdempotencyTesterIT {
     }
 
     @Test
+    void recordsThatStandAtTheSamePlaceAreRefusedRatherThanLost() {
+        ConsumerRecord<String, String> first = new ConsumerRecord<>("tested", 0, 0, "key", this.id);
+        ConsumerRecord<String, String> second = new ConsumerRecord<>("tested", 0, 0, "key", this.id + "-b");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.tester.consumer("ledger").deliver(first, second))
+                .withMessageContaining("tested-0@0")
+                .withMessageContaining("an offset of its own");
+    }
+
+    @Test
     void recordsDeliveredTogetherAreOneBatch() {
         String other = this.id + "-b";
 
