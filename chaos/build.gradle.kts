@@ -11,5 +11,5 @@ tasks.register<JavaExec>("chaos") {
     description = "Shows what the promises are worth: ./gradlew :chaos:chaos --args=\"--seed=7\""
     mainClass.set("dev.idempotency.chaos.Chaos")
     classpath = the<SourceSetContainer>()["main"].runtimeClasspath
-    jvmArgs("-Xmx512m")
+    jvmArgs("-Xmx2g")
 }

@@ -19,6 +19,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.kafka.common.TopicPartition;
 import org.springframework.util.FileSystemUtils;
 
 /** One run: messages and faults side by side, then calm until everything has been consumed, then the check. */
@@ -26,12 +27,13 @@ final class ChaosRun {
 
     private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
-    /** How long it may take, after the last fault, until everything has been consumed. */
+    /** For how long nothing may be consumed, after the last fault, before we give up. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     private final Options options;
     private final Consumer<String> progress;
     private final Path directory;
+    private volatile int faults;
 
     ChaosRun(Options options, Consumer<String> progress) {
         this.options = options;
@@ -49,43 +51,50 @@ final class ChaosRun {
                         new MessageSource(servers.bootstrapServers(), servers.partitions(), this.options.seed())) {
             List<ConsumerProcess> consumers = new ArrayList<>();
             for (int i = 1; i <= this.options.processes(); i++) {
-                consumers.add(new ConsumerProcess("consumer-" + i, servers, this.options.sabotage(), this.directory));
+                consumers.add(new ConsumerProcess(
+                        "consumer-" + i, servers, this.options.sabotage(), this.options.listeners(), this.directory));
             }
             FaultInjector injector =
                     new FaultInjector(servers, consumers, this.options.only(), this.options.seed(), log);
             long start = System.nanoTime();
             consumers.forEach(ConsumerProcess::start);
+            Map<TopicPartition, Long> ends;
             try {
                 effects.awaitFirst(source);
                 disturb(source, injector, effects);
                 injector.heal();
                 source.finish();
-                awaitCaughtUp(servers);
+                ends = awaitCaughtUp(servers);
             } finally {
                 for (ConsumerProcess consumer : consumers) {
                     consumer.resume();
                     consumer.stop();
                 }
             }
-            Report report = report(servers, source, injector, effects, consumers, System.nanoTime() - start);
+            Report report = report(servers, ends, source, injector, effects, consumers, System.nanoTime() - start);
             report.write(this.directory);
             if (report.isClean()) {
                 deleteLogs();
+            } else {
+                servers.keepTables(this.directory);
             }
             return report;
         }
     }
 
+    /** Neither gets ahead of the other, so that there are faults while there are messages. */
     private void disturb(MessageSource source, FaultInjector injector, EffectsWatch effects)
             throws InterruptedException {
         Thread sender = new Thread(() -> send(source), "messages");
         sender.start();
-        int faults = 0;
-        while (faults < this.options.faults()) {
-            faults++;
-            this.progress.accept("fault %d of %d: %s; %,d messages sent, %,d effects"
+        while (this.faults < this.options.faults()) {
+            this.faults++;
+            while (source.messages().size() < shareOfMessages(this.faults - 1)) {
+                Thread.sleep(20);
+            }
+            this.progress.accept("fault %d of %d: %s; %,d messages sent, %,d effects, rolled back or not"
                     .formatted(
-                            faults,
+                            this.faults,
                             this.options.faults(),
                             injector.injectNext(),
                             source.messages().size(),
@@ -100,7 +109,7 @@ final class ChaosRun {
         long start = System.nanoTime();
         while (source.messages().size() < this.options.messages()) {
             long due = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) * this.options.rate() / 1_000;
-            if (source.messages().size() < due) {
+            if (source.messages().size() < Math.min(due, shareOfMessages(this.faults))) {
                 source.sendNext();
             } else {
                 try {
@@ -113,25 +122,37 @@ final class ChaosRun {
         }
     }
 
-    private void awaitCaughtUp(Servers servers) throws InterruptedException, ExecutionException {
+    /** How many messages may have been sent with so many faults. */
+    private long shareOfMessages(int faults) {
+        return (this.options.faults() > 0)
+                ? (long) this.options.messages() * faults / this.options.faults()
+                : this.options.messages();
+    }
+
+    /** Where the partitions ended when all had been consumed; replays may come later. */
+    private Map<TopicPartition, Long> awaitCaughtUp(Servers servers) throws InterruptedException, ExecutionException {
         Topics topics = new Topics(servers.bootstrapServers());
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        long lag;
+        long lastProgress = System.nanoTime();
+        long least = Long.MAX_VALUE;
+        Topics.Progress progress;
         do {
             Thread.sleep(BETWEEN_LOOKS.toMillis());
-            lag = topics.lag(
-                    ConsumerApplication.TOPIC,
-                    servers.partitions(),
-                    this.options.sabotage().listeners());
-            this.progress.accept("%,d records to go".formatted(lag));
-        } while (lag > 0 && System.nanoTime() < deadline);
-        if (lag > 0) {
+            progress = topics.progress(ConsumerApplication.TOPIC, servers.partitions(), this.options.listeners());
+            this.progress.accept("%,d records to go".formatted(progress.lag()));
+            if (progress.lag() < least) {
+                least = progress.lag();
+                lastProgress = System.nanoTime();
+            }
+        } while (progress.lag() > 0 && System.nanoTime() - lastProgress < PATIENCE.toNanos());
+        if (progress.lag() > 0) {
             this.progress.accept("Gave up waiting: what is not consumed counts as lost");
         }
+        return progress.ends();
     }
 
     private Report report(
             Servers servers,
+            Map<TopicPartition, Long> ends,
             MessageSource source,
             FaultInjector injector,
             EffectsWatch effects,
@@ -142,14 +163,16 @@ final class ChaosRun {
         for (ConsumerProcess consumer : consumers) {
             meters.putAll(consumer.counts());
         }
+        Topics topics = new Topics(servers.bootstrapServers());
         Checker checker = new Checker(
                 source.messages(),
+                topics.records(ConsumerApplication.TOPIC, ends),
                 servers.jdbc(),
-                new Topics(servers.bootstrapServers())
-                        .deadLetters(List.of(ConsumerApplication.DEAD_LETTERS, ConsumerApplication.OWN_DEAD_LETTERS)),
+                topics.deadLetters(
+                        List.of(ConsumerApplication.DEAD_LETTERS, ConsumerApplication.OWN_DEAD_LETTERS), ends),
                 meters);
         List<Verdict> verdicts =
-                this.options.sabotage().listeners().stream().map(checker::check).toList();
+                this.options.listeners().stream().map(checker::check).toList();
         return new Report(
                 this.options,
                 injector.injected(),

@@ -101,6 +101,9 @@ final class MessageSource implements AutoCloseable {
         ProducerRecord<String, String> record =
                 new ProducerRecord<>(ConsumerApplication.TOPIC, partition, id, kind.payload(id));
         record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        record.headers().add("version", id.getBytes(StandardCharsets.UTF_8));
+        String entity = String.valueOf(Entities.of(Integer.parseInt(id)));
+        record.headers().add("entity", entity.getBytes(StandardCharsets.UTF_8));
         return record;
     }
 

@@ -5,6 +5,7 @@ import dev.idempotency.chaos.fault.Fault;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,7 @@ import java.util.stream.Collectors;
  * @param rate messages sent per second
  * @param processes JVMs that consume
  * @param only the kinds of faults; by default all
+ * @param listeners the listeners, by their profiles; by default all that go with the sabotage
  * @param sabotage what is broken in the consumers, so that the checker has something to find
  * @param results where reports, and the logs of a run that failed, are written
  */
@@ -29,11 +31,12 @@ public record Options(
         int rate,
         int processes,
         Set<Fault> only,
+        List<String> listeners,
         Sabotage sabotage,
         Path results) {
 
     private static final Set<String> KNOWN =
-            Set.of("seed", "messages", "faults", "rate", "processes", "only", "sabotage", "results");
+            Set.of("seed", "messages", "faults", "rate", "processes", "only", "listeners", "sabotage", "results");
 
     public Options {
         requirePositive("messages", messages);
@@ -41,6 +44,10 @@ public record Options(
         requirePositive("processes", processes);
         if (faults < 0) {
             throw new IllegalArgumentException("--faults must not be negative, but is " + faults);
+        }
+        if (listeners.isEmpty() || !sabotage.listeners().containsAll(listeners)) {
+            throw new IllegalArgumentException("--listeners must be some of %s, but is %s"
+                    .formatted(String.join(",", sabotage.listeners()), String.join(",", listeners)));
         }
     }
 
@@ -50,6 +57,7 @@ public record Options(
                 .filter(argument -> !argument.isBlank())
                 .map(Options::split)
                 .collect(Collectors.toMap(pair -> pair[0], pair -> pair[1]));
+        Sabotage sabotage = Sabotage.valueOf(constant(given.getOrDefault("sabotage", "none")));
         return new Options(
                 Long.parseLong(given.getOrDefault("seed", "1")),
                 Integer.parseInt(given.getOrDefault("messages", "20000")),
@@ -57,8 +65,9 @@ public record Options(
                 Integer.parseInt(given.getOrDefault("rate", "300")),
                 Integer.parseInt(given.getOrDefault("processes", "3")),
                 only(given.getOrDefault("only", "")),
-                Sabotage.valueOf(constant(given.getOrDefault("sabotage", "none"))),
-                Path.of(given.getOrDefault("results", "chaos/results")));
+                given.containsKey("listeners") ? List.of(given.get("listeners").split(",")) : sabotage.listeners(),
+                sabotage,
+                Path.of(given.getOrDefault("results", "results")));
     }
 
     private static Set<Fault> only(String names) {

@@ -55,17 +55,18 @@ record Report(
         text.append("| fault | times |%n| --- | ---: |%n".formatted());
         this.faults.forEach((fault, times) -> text.append("| %s | %d |%n".formatted(fault.description(), times)));
         text.append(
-                "%n| consumer | applied | dead-lettered | lost | applied twice | wrongly dead-lettered | dead-lettered and applied |%n"
+                "%n| consumer | applied | dead-lettered | lost | applied twice | out of order | wrongly dead-lettered | dead-lettered and applied |%n"
                         .formatted());
-        text.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |%n".formatted());
+        text.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |%n".formatted());
         for (Verdict verdict : this.verdicts) {
-            text.append("| `%s` | %,d | %,d | %d | %d | %d | %d |%n"
+            text.append("| `%s` | %,d | %,d | %d | %d | %d | %d | %d |%n"
                     .formatted(
                             verdict.consumer(),
                             verdict.applied(),
                             verdict.deadLettered(),
                             verdict.lost().size(),
                             verdict.doubled().size(),
+                            verdict.outOfOrder().size(),
                             verdict.wronglyDeadLettered().size(),
                             verdict.deadLetteredAndApplied().size()));
         }

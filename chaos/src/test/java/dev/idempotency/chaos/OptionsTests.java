@@ -11,12 +11,18 @@ class OptionsTests {
 
     @Test
     void everyOptionCanBeGiven() {
-        Options options = Options.parse("--seed=7", "--messages=10", "--only=kill,cut-broker", "--sabotage=no-claim");
+        Options options = Options.parse(
+                "--seed=7",
+                "--messages=10",
+                "--only=kill,cut-broker",
+                "--sabotage=no-claim",
+                "--listeners=batch,unique");
 
         assertThat(options.seed()).isEqualTo(7);
         assertThat(options.messages()).isEqualTo(10);
         assertThat(options.only()).containsExactly(Fault.KILL, Fault.CUT_BROKER);
         assertThat(options.sabotage()).isEqualTo(Sabotage.NO_CLAIM);
+        assertThat(options.listeners()).containsExactly("batch", "unique");
     }
 
     @Test
@@ -26,5 +32,9 @@ class OptionsTests {
                 .withMessageContaining("--sed=7")
                 .withMessageContaining("--seed=…");
         assertThatIllegalArgumentException().isThrownBy(() -> Options.parse("--messages=0"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse("--listeners=bach"))
+                .withMessageContaining("bach")
+                .withMessageContaining("batch");
     }
 }

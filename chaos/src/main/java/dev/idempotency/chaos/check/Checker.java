@@ -1,7 +1,7 @@
 package dev.idempotency.chaos.check;
 
 import dev.idempotency.chaos.MessageKind;
-import java.util.ArrayList;
+import dev.idempotency.chaos.RecordId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,63 +11,55 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Holds what was sent against what was applied and dead-lettered. */
 public final class Checker {
 
-    private final List<MessageKind> messages;
+    private final Expectation ofMessages;
+    private final Expectation ofRecords;
+    private final Expectation ofVersions;
     private final JdbcTemplate jdbc;
     private final Map<String, Set<String>> deadLetters;
     private final Map<String, Map<String, Long>> meters;
+    private final Map<String, Map<String, Long>> rows = new HashMap<>();
 
     /**
      * A checker of a run that is over.
      *
      * @param messages the kinds of all messages; their ids are their positions in it
+     * @param records the kinds of what is in the records of the topic, by {@link RecordId}
      * @param jdbc where the effects are
      * @param deadLetters the ids of dead letters, by consumer
      * @param meters what meters say was processed: by instance, then by consumer
      */
     public Checker(
             List<MessageKind> messages,
+            Map<String, MessageKind> records,
             JdbcTemplate jdbc,
             Map<String, Set<String>> deadLetters,
             Map<String, Map<String, Long>> meters) {
-        this.messages = messages;
+        this.ofMessages = EachOnce.ofMessages(messages);
+        this.ofRecords = new EachOnce(records);
+        this.ofVersions = new NewestWins(messages);
         this.jdbc = jdbc;
         this.deadLetters = deadLetters;
         this.meters = meters;
+        jdbc.query("select instance, consumer, count(*) from effect group by instance, consumer", row -> {
+            this.rows
+                    .computeIfAbsent(row.getString(1), instance -> new HashMap<>())
+                    .put(row.getString(2), row.getLong(3));
+        });
     }
 
     public Verdict check(String consumer) {
-        Map<String, Integer> effects = new HashMap<>();
-        this.jdbc.query(
-                "select message_id, count(*) from effect where consumer = ? group by message_id",
-                row -> {
-                    effects.put(row.getString(1), row.getInt(2));
-                },
-                consumer);
-        Set<String> dead = this.deadLetters.getOrDefault(consumer, Set.of());
-        List<String> lost = new ArrayList<>();
-        List<String> doubled = new ArrayList<>();
-        List<String> wronglyDead = new ArrayList<>();
-        List<String> both = new ArrayList<>();
-        for (int i = 0; i < this.messages.size(); i++) {
-            String id = String.valueOf(i);
-            int times = effects.getOrDefault(id, 0);
-            boolean isDead = dead.contains(id);
-            boolean isPoison = this.messages.get(i) == MessageKind.POISON;
-            if (times == 0 && !isDead) {
-                lost.add(id);
-            }
-            if (times > (isPoison ? 0 : 1)) {
-                doubled.add(id);
-            }
-            if (isDead && !isPoison) {
-                wronglyDead.add(id);
-            }
-            if (isDead && times > 0) {
-                both.add(id);
-            }
+        List<String> applied = this.jdbc.queryForList(
+                "select message_id from effect where consumer = ? order by number", String.class, consumer);
+        return expectationOf(consumer)
+                .check(consumer, applied, this.deadLetters.getOrDefault(consumer, Set.of()))
+                .withOvercounted(overcounted(consumer));
+    }
+
+    private Expectation expectationOf(String consumer) {
+        if (consumer.startsWith("offset")) {
+            return this.ofRecords;
         }
-        return new Verdict(
-                consumer, effects.size(), dead.size(), lost, doubled, wronglyDead, both, overcounted(consumer));
+        return consumer.startsWith("version") ? this.ofVersions : this.ofMessages;
     }
 
     /** Less is possible where a commit got through and its answer did not; more never. */
@@ -80,8 +72,6 @@ public final class Checker {
     }
 
     private long applied(String consumer, String instance) {
-        Long applied = this.jdbc.queryForObject(
-                "select count(*) from effect where consumer = ? and instance = ?", Long.class, consumer, instance);
-        return (applied != null) ? applied : 0;
+        return this.rows.getOrDefault(instance, Map.of()).getOrDefault(consumer, 0L);
     }
 }

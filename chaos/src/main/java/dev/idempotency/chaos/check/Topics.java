@@ -1,5 +1,8 @@
 package dev.idempotency.chaos.check;
 
+import dev.idempotency.chaos.MessageKind;
+import dev.idempotency.chaos.RecordId;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
@@ -9,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
@@ -32,15 +36,24 @@ public final class Topics {
         this.bootstrapServers = bootstrapServers;
     }
 
-    /** How many records of a topic groups have still to consume, all together. */
-    public long lag(String topic, int partitions, Collection<String> groups)
+    /**
+     * How far groups are.
+     *
+     * @param lag records that they have still to consume, all together
+     * @param ends where the partitions of their topic end
+     */
+    public record Progress(long lag, Map<TopicPartition, Long> ends) {}
+
+    /** How far groups are with a topic. */
+    public Progress progress(String topic, int partitions, Collection<String> groups)
             throws ExecutionException, InterruptedException {
         try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, this.bootstrapServers))) {
             Map<TopicPartition, OffsetSpec> latest = new HashMap<>();
             for (int partition = 0; partition < partitions; partition++) {
                 latest.put(new TopicPartition(topic, partition), OffsetSpec.latest());
             }
-            var ends = admin.listOffsets(latest).all().get();
+            Map<TopicPartition, Long> ends = new HashMap<>();
+            admin.listOffsets(latest).all().get().forEach((partition, end) -> ends.put(partition, end.offset()));
             long lag = 0;
             for (String group : groups) {
                 Map<TopicPartition, OffsetAndMetadata> committed = admin.listConsumerGroupOffsets(group)
@@ -48,16 +61,50 @@ public final class Topics {
                         .get();
                 for (TopicPartition partition : latest.keySet()) {
                     OffsetAndMetadata offset = committed.get(partition);
-                    lag += ends.get(partition).offset() - ((offset != null) ? offset.offset() : 0);
+                    lag += Math.max(0, ends.get(partition) - ((offset != null) ? offset.offset() : 0));
                 }
             }
-            return lag;
+            return new Progress(lag, ends);
         }
     }
 
-    /** The ids in dead-letter topics, by the group that gave them up. */
-    public Map<String, Set<String>> deadLetters(List<String> topics) {
+    /**
+     * The ids in dead-letter topics, by the group that gave them up: of messages, or of records where these are told apart,
+     * then only of those before the given ends.
+     */
+    public Map<String, Set<String>> deadLetters(List<String> topics, Map<TopicPartition, Long> ends) {
         Map<String, Set<String>> ids = new HashMap<>();
+        read(topics, Map.of(), record -> {
+            String group = header(record, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP);
+            Set<String> ofGroup = ids.computeIfAbsent(group, any -> new HashSet<>());
+            if (!group.startsWith("offset")) {
+                ofGroup.add(header(record, "message-id"));
+                return;
+            }
+            TopicPartition partition = new TopicPartition(
+                    header(record, KafkaHeaders.DLT_ORIGINAL_TOPIC),
+                    bytes(record, KafkaHeaders.DLT_ORIGINAL_PARTITION).getInt());
+            long offset = bytes(record, KafkaHeaders.DLT_ORIGINAL_OFFSET).getLong();
+            if (offset < ends.get(partition)) {
+                ofGroup.add(RecordId.of(partition.partition(), offset));
+            }
+        });
+        return ids;
+    }
+
+    /** The kinds of what is in the records of a topic, up to the given ends, by {@link RecordId}. */
+    public Map<String, MessageKind> records(String topic, Map<TopicPartition, Long> ends) {
+        Map<String, MessageKind> kinds = new HashMap<>();
+        read(
+                List.of(topic),
+                ends,
+                record -> kinds.put(
+                        RecordId.of(record.partition(), record.offset()), MessageKind.ofPayload(record.value())));
+        return kinds;
+    }
+
+    private void read(
+            List<String> topics, Map<TopicPartition, Long> upTo, Consumer<ConsumerRecord<String, String>> reader) {
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
                 Map.of(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, this.bootstrapServers),
                 new StringDeserializer(),
@@ -66,18 +113,22 @@ public final class Topics {
                     .flatMap(topic -> consumer.partitionsFor(topic).stream())
                     .map(Topics::partition)
                     .collect(Collectors.toList());
-            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
+            Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(partitions));
+            ends.putAll(upTo);
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
                 for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(200))) {
-                    ids.computeIfAbsent(
-                                    header(record, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP), group -> new HashSet<>())
-                            .add(header(record, "message-id"));
+                    if (record.offset() < ends.get(new TopicPartition(record.topic(), record.partition()))) {
+                        reader.accept(record);
+                    }
                 }
             }
         }
-        return ids;
+    }
+
+    private static ByteBuffer bytes(ConsumerRecord<?, ?> record, String header) {
+        return ByteBuffer.wrap(record.headers().lastHeader(header).value());
     }
 
     private static TopicPartition partition(PartitionInfo info) {

@@ -9,7 +9,8 @@ import java.util.List;
  * @param applied messages that had an effect
  * @param deadLettered messages that were dead-lettered
  * @param lost messages that were neither applied nor dead-lettered
- * @param doubled messages that were applied more than once
+ * @param doubled messages that were applied more often than they may be
+ * @param outOfOrder versions that were applied after a newer one of their entity
  * @param wronglyDeadLettered messages that were dead-lettered though they do not fail for good
  * @param deadLetteredAndApplied messages that were both
  * @param overcounted instances whose meters say that more was processed than was applied
@@ -20,6 +21,7 @@ public record Verdict(
         int deadLettered,
         List<String> lost,
         List<String> doubled,
+        List<String> outOfOrder,
         List<String> wronglyDeadLettered,
         List<String> deadLetteredAndApplied,
         List<String> overcounted) {
@@ -27,8 +29,22 @@ public record Verdict(
     public boolean isClean() {
         return this.lost.isEmpty()
                 && this.doubled.isEmpty()
+                && this.outOfOrder.isEmpty()
                 && this.wronglyDeadLettered.isEmpty()
                 && this.deadLetteredAndApplied.isEmpty()
                 && this.overcounted.isEmpty();
+    }
+
+    Verdict withOvercounted(List<String> instances) {
+        return new Verdict(
+                this.consumer,
+                this.applied,
+                this.deadLettered,
+                this.lost,
+                this.doubled,
+                this.outOfOrder,
+                this.wronglyDeadLettered,
+                this.deadLetteredAndApplied,
+                instances);
     }
 }

@@ -7,10 +7,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Profile;
@@ -37,22 +36,22 @@ public class ConsumerApplication {
     public static final int MAX_POLL_INTERVAL_SECONDS = 9;
 
     /** Creates what the application does not create by itself. */
-    public static final List<String> TABLES = List.of(Effects.TABLE, SabotagedStore.TABLE);
+    public static final List<String> TABLES = List.of(Effects.TABLE, UniqueListener.TABLE, SabotagedStore.TABLE);
 
     /**
      * Starts it.
      *
-     * @param arguments instance, JDBC URL, brokers, sabotage, and the file for its counts
+     * @param arguments instance, JDBC URL, brokers, sabotage, listeners, and the file for its counts
      */
     public static void main(String[] arguments) {
         Sabotage sabotage = Sabotage.valueOf(arguments[3]);
         Map<String, Object> properties = new HashMap<>();
         properties.put("chaos.instance", arguments[0]);
         properties.put("chaos.sabotage", sabotage.name());
-        properties.put("chaos.counts", arguments[4]);
+        properties.put("chaos.counts", arguments[5]);
         properties.put("spring.datasource.url", arguments[1]);
         properties.put("spring.datasource.hikari.connection-timeout", 3_000);
-        properties.put("spring.datasource.hikari.maximum-pool-size", 10);
+        properties.put("spring.datasource.hikari.maximum-pool-size", 20);
         properties.put("spring.kafka.bootstrap-servers", arguments[2]);
         properties.put("spring.kafka.consumer.auto-offset-reset", "earliest");
         properties.put("spring.kafka.consumer.max-poll-records", 200);
@@ -66,7 +65,7 @@ public class ConsumerApplication {
         properties.put("idempotency.errors.max-attempts", 4);
         properties.put("idempotency.checks", (sabotage == Sabotage.NONE) ? "fail" : "warn");
         SpringApplication application = new SpringApplication(ConsumerApplication.class);
-        application.setAdditionalProfiles(sabotage.listeners().toArray(String[]::new));
+        application.setAdditionalProfiles(arguments[4].split(","));
         application.setDefaultProperties(properties);
         application.run();
     }
@@ -93,11 +92,8 @@ public class ConsumerApplication {
     }
 
     @Bean
-    @ConditionalOnExpression("'${chaos.sabotage}' == 'SEPARATE_CLAIM' or '${chaos.sabotage}' == 'NO_CLAIM'")
-    ProcessedMessageStore sabotagedStore(
-            @Value("${chaos.sabotage}") Sabotage sabotage,
-            JdbcTemplate jdbc,
-            PlatformTransactionManager transactionManager) {
-        return new SabotagedStore(sabotage, jdbc, transactionManager);
+    @ConditionalOnProperty(name = "chaos.sabotage", havingValue = "SEPARATE_CLAIM")
+    ProcessedMessageStore sabotagedStore(JdbcTemplate jdbc, PlatformTransactionManager transactionManager) {
+        return new SabotagedStore(jdbc, transactionManager);
     }
 }

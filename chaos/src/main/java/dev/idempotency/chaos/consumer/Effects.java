@@ -1,9 +1,11 @@
 package dev.idempotency.chaos.consumer;
 
 import dev.idempotency.chaos.MessageKind;
+import dev.idempotency.chaos.RecordId;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
@@ -12,8 +14,10 @@ import org.springframework.stereotype.Component;
 @Component
 class Effects {
 
+    /** The numbers of rows are given in the order of the work, as far as it waited for one another. */
     static final String TABLE = """
             create table if not exists effect (
+                number bigint generated always as identity primary key,
                 consumer varchar(20) not null,
                 message_id varchar(100) not null,
                 instance varchar(100) not null
@@ -24,24 +28,45 @@ class Effects {
 
     private final JdbcTemplate jdbc;
     private final String instance;
+    private final Sabotage sabotage;
     private final Set<String> failedOnce = ConcurrentHashMap.newKeySet();
 
-    Effects(JdbcTemplate jdbc, @Value("${chaos.instance}") String instance) {
+    Effects(
+            JdbcTemplate jdbc,
+            @Value("${chaos.instance}") String instance,
+            @Value("${chaos.sabotage}") Sabotage sabotage) {
         this.jdbc = jdbc;
         this.instance = instance;
+        this.sabotage = sabotage;
     }
 
     void apply(String consumer, String payload) {
-        this.jdbc.update(INSERT, consumer, MessageKind.idOfPayload(payload), this.instance);
-        failIfItMust(consumer, payload);
+        apply(consumer, List.of(payload));
     }
 
     void apply(String consumer, List<String> payloads) {
+        apply(consumer, payloads.stream().map(MessageKind::idOfPayload).toList(), payloads);
+    }
+
+    /** For those to whom a message that was published twice is two: they are told apart by their coordinates. */
+    void applyRecords(String consumer, List<ConsumerRecord<String, String>> records) {
+        apply(
+                consumer,
+                records.stream()
+                        .map(record -> RecordId.of(record.partition(), record.offset()))
+                        .toList(),
+                records.stream().map(ConsumerRecord::value).toList());
+    }
+
+    private void apply(String consumer, List<String> ids, List<String> payloads) {
         this.jdbc.batchUpdate(
                 INSERT,
-                payloads.stream()
-                        .map(payload -> new Object[] {consumer, MessageKind.idOfPayload(payload), this.instance})
+                ids.stream()
+                        .map(id -> new Object[] {consumer, id, this.instance})
                         .toList());
+        if (this.sabotage == Sabotage.NO_CLAIM) {
+            ForgottenClaims.forget(consumer, this.jdbc);
+        }
         payloads.forEach(payload -> failIfItMust(consumer, payload));
     }
 

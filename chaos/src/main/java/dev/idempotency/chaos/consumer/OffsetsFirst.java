@@ -20,6 +20,7 @@ class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchIntercepto
     public ConsumerRecord<Object, Object> intercept(
             ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
         commit(record, consumer);
+        pause(20);
         return record;
     }
 
@@ -27,13 +28,17 @@ class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchIntercepto
     public ConsumerRecords<Object, Object> intercept(
             ConsumerRecords<Object, Object> records, Consumer<Object, Object> consumer) {
         records.forEach(record -> commit(record, consumer));
+        pause(200);
+        return records;
+    }
+
+    /** Long enough for somebody to be killed in between. */
+    static void pause(int millis) {
         try {
-            // Long enough for somebody to be killed in between.
-            Thread.sleep(200);
+            Thread.sleep(millis);
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
-        return records;
     }
 
     private static void commit(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {

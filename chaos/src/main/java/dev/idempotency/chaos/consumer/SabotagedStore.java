@@ -14,7 +14,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A store as people write it who get it wrong. */
+/** A store as people write it who get it wrong: what it has claimed stays claimed, whatever becomes of the work. */
 class SabotagedStore implements ProcessedMessageStore {
 
     static final String TABLE = """
@@ -25,12 +25,10 @@ class SabotagedStore implements ProcessedMessageStore {
             )
             """;
 
-    private final Sabotage sabotage;
     private final JdbcTemplate jdbc;
     private final TransactionTemplate separately;
 
-    SabotagedStore(Sabotage sabotage, JdbcTemplate jdbc, PlatformTransactionManager transactionManager) {
-        this.sabotage = sabotage;
+    SabotagedStore(JdbcTemplate jdbc, PlatformTransactionManager transactionManager) {
         this.jdbc = jdbc;
         this.separately = new TransactionTemplate(transactionManager);
         this.separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
@@ -39,10 +37,6 @@ class SabotagedStore implements ProcessedMessageStore {
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
         Set<MessageId> claimed = new HashSet<>();
-        if (this.sabotage == Sabotage.NO_CLAIM) {
-            claims.forEach(claim -> claimed.add(claim.id()));
-            return claimed;
-        }
         this.separately.executeWithoutResult(status -> claims.stream()
                 .map(Claim::id)
                 .filter(id -> this.jdbc.update(

@@ -21,14 +21,16 @@ public final class ConsumerProcess {
     private final String name;
     private final Servers servers;
     private final Sabotage sabotage;
+    private final List<String> listeners;
     private final Path directory;
     private final List<String> instances = new ArrayList<>();
     private @Nullable Process process;
 
-    public ConsumerProcess(String name, Servers servers, Sabotage sabotage, Path directory) {
+    public ConsumerProcess(String name, Servers servers, Sabotage sabotage, List<String> listeners, Path directory) {
         this.name = name;
         this.servers = servers;
         this.sabotage = sabotage;
+        this.listeners = listeners;
         this.directory = directory;
     }
 
@@ -51,6 +53,7 @@ public final class ConsumerProcess {
                 this.servers.consumersJdbcUrl(instance),
                 this.servers.bootstrapServers(),
                 this.sabotage.name(),
+                String.join(",", this.listeners),
                 countsOf(instance).toString());
         try {
             Process started = new ProcessBuilder(command)

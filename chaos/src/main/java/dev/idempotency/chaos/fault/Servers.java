@@ -4,7 +4,16 @@ import dev.idempotency.chaos.consumer.ConsumerApplication;
 import dev.idempotency.testing.TestBroker;
 import dev.idempotency.testing.TestPostgresServer;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.zip.GZIPOutputStream;
+import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -64,7 +73,7 @@ public final class Servers implements AutoCloseable {
 
     /** The database as the consumers see it. */
     public String consumersJdbcUrl(String instance) {
-        return "jdbc:postgresql://localhost:%d/postgres?user=postgres&password=postgres&socketTimeout=10&connectTimeout=3&ApplicationName=%s"
+        return "jdbc:postgresql://localhost:%d/postgres?user=postgres&password=postgres&socketTimeout=10&connectTimeout=3&reWriteBatchedInserts=true&ApplicationName=%s"
                 .formatted(this.databaseProxy.port(), instance);
     }
 
@@ -76,6 +85,26 @@ public final class Servers implements AutoCloseable {
     /** The database, past the proxy. */
     public JdbcTemplate jdbc() {
         return new JdbcTemplate(new DriverManagerDataSource(this.postgres.jdbcUrl()));
+    }
+
+    /** Writes all tables to files, for whoever looks for the reason of a failure. */
+    public void keepTables(Path directory) throws IOException {
+        List<String> tables = jdbc().queryForList(
+                        "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+                        String.class);
+        try (Connection connection = DriverManager.getConnection(this.postgres.jdbcUrl())) {
+            for (String table : tables) {
+                try (OutputStream file =
+                        new GZIPOutputStream(Files.newOutputStream(directory.resolve(table + ".csv.gz")))) {
+                    connection
+                            .unwrap(PGConnection.class)
+                            .getCopyAPI()
+                            .copyOut("copy " + table + " to stdout csv header", file);
+                }
+            }
+        } catch (SQLException ex) {
+            throw new IllegalStateException("The tables could not be kept", ex);
+        }
     }
 
     @Override

@@ -1,0 +1,23 @@
+package dev.idempotency.chaos.consumer;
+
+import java.util.List;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** Removes in a listener's transaction what was claimed in it, so that nothing is ever recognised. */
+final class ForgottenClaims {
+
+    private static final List<String> TABLES =
+            List.of("idempotency_processed", "idempotency_position", "idempotency_version");
+
+    private ForgottenClaims() {}
+
+    static void forget(String consumer, JdbcTemplate jdbc) {
+        TABLES.forEach(table -> jdbc.update("delete from " + table + " where consumer_id = ?", consumer));
+        if (consumer.equals("unique")) {
+            jdbc.update("delete from unique_work");
+        } else if (consumer.equals("offset")) {
+            // Only a redelivery shows it: so that somebody is killed in the midst of a poll.
+            OffsetsFirst.pause(20);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package dev.idempotency.chaos.consumer;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
+import dev.idempotency.chaos.MessageKind;
+import org.springframework.context.annotation.Profile;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.stereotype.Component;
+
+/** Its effect goes into the same table as all others; the row that may be there but once stands in one of its own. */
+@Component
+@Profile("unique")
+class UniqueListener {
+
+    static final String TABLE = """
+            create table if not exists unique_work (
+                message_id varchar(100) not null,
+                constraint unique_work_pkey primary key (message_id)
+            )
+            """;
+
+    private final Effects effects;
+    private final JdbcTemplate jdbc;
+
+    UniqueListener(Effects effects, JdbcTemplate jdbc) {
+        this.effects = effects;
+        this.jdbc = jdbc;
+    }
+
+    @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "unique")
+    @IdempotentListener(
+            consumer = "unique",
+            strategy = Strategy.UNIQUE_CONSTRAINT,
+            uniqueConstraint = "unique_work_pkey")
+    void on(String payload) {
+        this.jdbc.update("insert into unique_work values (?)", MessageKind.idOfPayload(payload));
+        this.effects.apply("unique", payload);
+    }
+}
