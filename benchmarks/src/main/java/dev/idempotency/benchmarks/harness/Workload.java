@@ -27,8 +27,16 @@ final class Workload implements AutoCloseable {
     Workload(String topic, int partitions, String bootstrapServers) {
         this.topic = topic;
         this.partitions = partitions;
+        // One request at a time: if the first one to a new partition were sent again after the second one was taken, as
+        // when the partition had no leader yet, its records would be out of order for ever.
         this.producer = new KafkaProducer<>(
-                Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers, ProducerConfig.LINGER_MS_CONFIG, 5),
+                Map.of(
+                        ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                        bootstrapServers,
+                        ProducerConfig.LINGER_MS_CONFIG,
+                        5,
+                        ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
+                        1),
                 new StringSerializer(),
                 new StringSerializer());
     }
