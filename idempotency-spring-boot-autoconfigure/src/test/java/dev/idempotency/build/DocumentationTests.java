@@ -3,6 +3,10 @@ package dev.idempotency.build;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.Check;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,6 +33,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,6 +52,7 @@ class DocumentationTests {
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
     private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
+    private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
     private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
             Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
@@ -93,6 +103,42 @@ class DocumentationTests {
     void everyMeterIsInItsPage() {
         assertThat(Documentation.read("docs/observability.md"))
                 .contains(meterNames().map(name -> "| `" + name + "` |").toList());
+    }
+
+    @Test
+    void everyEndpointOperationIsInItsPage() {
+        String page = Documentation.read("docs/observability.md");
+        for (Class<?> endpoint : List.of(
+                IdempotencyEndpoint.class,
+                IdempotencyInboxEndpoint.class,
+                IdempotencyDeadLettersEndpoint.class,
+                IdempotencyReconciliationEndpoint.class)) {
+            String path = " /actuator/" + endpoint.getAnnotation(Endpoint.class).id();
+            assertThat(page).contains(requestsOf(endpoint).map(verb -> "| `" + verb + path).toList());
+        }
+    }
+
+    @Test
+    void everyAlertHasARemedy() {
+        List<String> alerts = ALERT.matcher(Documentation.read("observability/prometheus/idempotency-alerts.yml"))
+                .results()
+                .map(match -> "| `" + match.group(1) + "` |")
+                .toList();
+        assertThat(alerts).isNotEmpty();
+        assertThat(Documentation.read("docs/troubleshooting.md")).contains(alerts);
+    }
+
+    @Test
+    void everyExceptionHasARemedy() {
+        Path users = Path.of("src/main/java/dev/idempotency");
+        List<String> exceptions = javaFiles(users)
+                .filter(file -> users.equals(file.getParent()))
+                .map(file -> file.getFileName().toString())
+                .filter(name -> name.endsWith("Exception.java"))
+                .map(name -> "`" + name.replace(".java", "") + "`")
+                .toList();
+        assertThat(exceptions).hasSizeGreaterThan(20);
+        assertThat(Documentation.read("docs/troubleshooting.md")).contains(exceptions);
     }
 
     @Test
@@ -156,6 +202,14 @@ class DocumentationTests {
     /** Code without comments at the end of lines and without white space, which the formatter puts where it likes. */
     private static String words(String code) {
         return code.replaceAll("(?m)(^|\\s)// .*$", "").replace("…", "").replaceAll("\\s+", "");
+    }
+
+    private static Stream<String> requestsOf(Class<?> endpoint) {
+        return Arrays.stream(endpoint.getDeclaredMethods()).flatMap(method -> Stream.of(
+                        method.isAnnotationPresent(ReadOperation.class) ? "GET" : null,
+                        method.isAnnotationPresent(WriteOperation.class) ? "POST" : null,
+                        method.isAnnotationPresent(DeleteOperation.class) ? "DELETE" : null)
+                .filter(Objects::nonNull));
     }
 
     private static List<String> sourceFiles() throws IOException {
