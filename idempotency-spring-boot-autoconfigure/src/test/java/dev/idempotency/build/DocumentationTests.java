@@ -53,6 +53,7 @@ class DocumentationTests {
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
     private static final Pattern ELSEWHERE = Pattern.compile("@(EmbeddedKafka|ServiceConnection|Import\\(Servers)");
     private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
+    private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)`");
     private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
     private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
@@ -115,8 +116,29 @@ class DocumentationTests {
                 IdempotencyDeadLettersEndpoint.class,
                 IdempotencyReconciliationEndpoint.class)) {
             String path = " /actuator/" + endpoint.getAnnotation(Endpoint.class).id();
-            assertThat(page).contains(requestsOf(endpoint).map(verb -> "| `" + verb + path).toList());
+            assertThat(page)
+                    .contains(requestsOf(endpoint)
+                            .map(verb -> "| `" + verb + path)
+                            .toList());
         }
+    }
+
+    /** Up to the symptoms: all before them are messages, of which one is Flyway's. */
+    @Test
+    void messagesWithARemedyAreThoseOfTheCode() {
+        String page = Documentation.read("docs/troubleshooting.md");
+        List<String> parts = MESSAGE.matcher(page.substring(0, page.indexOf("## A message was applied twice")))
+                .results()
+                .map(match -> match.group(1))
+                .filter(message -> !message.startsWith("Found non-empty schema"))
+                .flatMap(message -> Stream.of(message.split("…")))
+                .map(String::strip)
+                .toList();
+        String literals = javaFiles(Path.of("src/main/java"))
+                .map(file -> Documentation.read(file).replaceAll("\"\\s*\\+\\s*\"", ""))
+                .collect(Collectors.joining());
+        assertThat(parts).hasSizeGreaterThan(20);
+        assertThat(literals).contains(parts);
     }
 
     @Test

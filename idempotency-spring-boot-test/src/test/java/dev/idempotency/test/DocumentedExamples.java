@@ -34,7 +34,9 @@ class DocumentedExamples {
     record Payment(String id, int amount) {}
 
     static void severalInOnePoll(IdempotencyTester tester) {
-        tester.consumer("ledger").deliver(payment("1"), payment("2"), payment("1")).once();
+        tester.consumer("ledger")
+                .deliver(payment("1"), payment("2"), payment("1"))
+                .once();
         assertThat(tester.consumer("ledger")).processed("1", "2").dropped(1);
     }
 
