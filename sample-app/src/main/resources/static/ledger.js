@@ -33,7 +33,7 @@ function verdict(actual, expected, format) {
   }
   return difference > 0
     ? make('span', 'verdict bad', `${format.format(difference / 100)} too much`)
-    : make('span', 'verdict', `${format.format(-difference / 100)} on the way`)
+    : make('span', 'verdict', `${format.format(-difference / 100)} still missing`)
 }
 
 function amountCell(name, actual, expected, format = money) {

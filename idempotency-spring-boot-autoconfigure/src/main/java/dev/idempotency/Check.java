@@ -30,7 +30,7 @@ public enum Check {
                     + " the message is lost."),
     CONSUMER_NAME(Level.FAIL, "No message could be claimed under this name.", true),
     SHARED_CONSUMER_NAME(
-            Level.FAIL, "One would eat the other's messages: what one has claimed is a duplicate for the other."),
+            Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     RENAMED_CONSUMER(Level.FAIL, "None of them would be recognised: a redelivery would be applied a second time."),
@@ -71,7 +71,7 @@ public enum Check {
     BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
     LATE_RETRY_TOPIC(
             Level.FAIL,
-            "Its error handler is set when nothing can stand before it any more: while the database is away, messages"
+            "Its error handler is set too late for the library to wait in front of it: while the database is away, messages"
                     + " would go to the retry topics and be dead-lettered."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),

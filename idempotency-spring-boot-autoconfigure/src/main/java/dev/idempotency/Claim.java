@@ -3,7 +3,7 @@ package dev.idempotency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wish to be the one who processes a message.
+ * A request to be the one who processes a message.
  *
  * @param id the message
  * @param coordinates the record that carries it
@@ -15,7 +15,7 @@ public record Claim(
         RecordCoordinates coordinates,
         @Nullable Long payloadDigest) {
 
-    /** One that nothing is known of the payload of. */
+    /** A claim without a digest of the payload. */
     public Claim(MessageId id, RecordCoordinates coordinates) {
         this(id, coordinates, null);
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * The identity of what a listener is handling, for the code that it calls on its thread.
  *
  * <p>What a listener does outside its database is not undone with its transaction, and is done again when the message
- * comes again. A key derived from the message's id is the same on every attempt, so that a service that knows
+ * comes again. A key derived from the message's id is the same on every attempt, so that a service that supports
  * idempotency keys does it once.
  */
 public final class IdempotencyContext {

@@ -13,8 +13,8 @@ import org.springframework.core.annotation.AliasFor;
  * <p>The message's id is recorded in the same transaction as the listener's own writes: both are committed, or neither
  * is. A message that has been processed before is acknowledged and not handed to the listener again.
  *
- * <p>Stands on a {@code @KafkaListener} method, on a class (for all its {@code @KafkaListener} and
- * {@code @KafkaHandler} methods), or on an annotation of your own. On a method it wins over the class.
+ * <p>Put it on a {@code @KafkaListener} method, on a class (for all its {@code @KafkaListener} and
+ * {@code @KafkaHandler} methods), or on an annotation of your own. On a method it takes precedence over the class.
  *
  * <p>What is not guaranteed: effects outside that database, such as e-mails, HTTP calls and records sent to Kafka.
  */
@@ -46,22 +46,21 @@ public @interface IdempotentListener {
     String key() default "";
 
     /**
-     * How messages are recognised. Each strategy has attributes that go with it; what does not go together keeps the
-     * application from starting.
+     * How messages are recognised. If another attribute does not fit the strategy, the application does not start.
      */
     Strategy strategy() default Strategy.MESSAGE_ID;
 
     /**
-     * What happens to a message that has the id of another one, and another payload: a producer that uses an id twice would
-     * have it dropped as a duplicate, though it was never applied. Default: {@code idempotency.conflicts}.
-     * Goes with {@link Strategy#MESSAGE_ID}.
+     * What happens to a message that has the id of another one but another payload, because its producer has used an id
+     * twice: it would be dropped as a duplicate, though it was never applied. Default: {@code idempotency.conflicts}. Only
+     * with {@link Strategy#MESSAGE_ID}.
      */
     OnConflict conflicts() default OnConflict.DEFAULT;
 
     /**
-     * For {@link Strategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation tells a duplicate, such
+     * For {@link Strategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation shows a duplicate, such
      * as {@code payment_pkey}, {@code payment.payment_pkey} or {@code schema.payment.payment_pkey}. Placeholders are
-     * resolved. The case does not count, except within double quotes.
+     * resolved. Upper and lower case do not matter, except within double quotes.
      */
     String uniqueConstraint() default "";
 

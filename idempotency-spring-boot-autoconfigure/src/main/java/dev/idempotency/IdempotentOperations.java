@@ -16,14 +16,14 @@ import org.springframework.core.ParameterizedTypeReference;
  * <p>What all methods throw: {@link UnknownConsumerException} for a consumer that is not declared,
  * {@link ClaimTimeoutException} if another transaction holds the same id for longer than
  * {@code idempotency.claim.timeout} (a controller answers it with 409), {@link UnprotectedClaimException} if the claim
- * would not be part of a transaction of the store's {@code DataSource}, or if one of another {@code DataSource} is open, and
- * none of the store's.
+ * would not be part of a transaction of the store's {@code DataSource}, or if a transaction of another {@code DataSource} is
+ * open and none of the store's.
  */
 public interface IdempotentOperations {
 
     /**
-     * Claims an id and does the work, in the transaction that is open or in one of its own. A duplicate does no work: not
-     * even one that comes while the first is at work, as it waits for the end of that.
+     * Claims an id and does the work, in the transaction that is open or in one of its own. For a duplicate the work is not
+     * done. A duplicate that comes while the first one is still at work waits until that has ended.
      *
      * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
      * back.
@@ -35,7 +35,7 @@ public interface IdempotentOperations {
     /**
      * The same for work with a result, which is kept in the same transaction and given again to duplicates.
      *
-     * <p>The result is kept as JSON. Also the first caller gets what was read back from that: all callers get the same.
+     * <p>The result is kept as JSON. The first caller, too, gets what was read back from it, so that all callers get the same.
      *
      * @param type the result's type: the same for every execution of this id
      * @throws ResultException if the result cannot be kept, and so the work is undone; or, for a duplicate, if it cannot

@@ -4,8 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message cannot be identified, or not told apart from another, and never will be: every redelivery would end the same way. Error handlers are taught
- * not to retry it, so it goes straight to the recoverer, such as a dead-letter topic.
+ * A message cannot be identified, or not told apart from another, and every redelivery would end the same way. Error handlers
+ * do not retry it, so it goes straight to the recoverer, such as a dead-letter topic.
  */
 public abstract class UnusableKeyException extends IdempotencyException {
 

@@ -1,4 +1,4 @@
-/** What a user touches: the annotation, the identity of a message, here and where it is sent, the checks at start-up, and the exceptions. */
+/** What users touch: the annotation, claims from code, ids of messages, the checks at start-up, and the exceptions. */
 @NullMarked
 package dev.idempotency;
 

@@ -10,11 +10,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings for what is verified at start-up.
  *
- * @param checks what becomes of findings
- * @param relaxedChecks checks whose findings matter one level less: what would keep the application from starting is
+ * @param checks what happens to findings
+ * @param relaxedChecks checks whose findings are lowered by one level: what would keep the application from starting is
  *     logged as a warning, and what would be logged is left out
- * @param brokerCheckTimeout how long brokers are asked about the topics, without holding up the start; zero to ask
- *     nothing
+ * @param brokerCheckTimeout how long to wait for the broker's answers about topics, without delaying the start; zero to
+ *     ask nothing
  */
 @ConfigurationProperties("idempotency")
 public record CheckProperties(

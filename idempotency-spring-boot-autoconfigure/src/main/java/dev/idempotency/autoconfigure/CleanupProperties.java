@@ -9,12 +9,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings under {@code idempotency.cleanup}.
  *
  * @param enabled whether this application removes old rows
- * @param interval time between two runs, or '-' for none
+ * @param interval time between two runs, or '-' for no scheduled runs
  * @param initialDelay time from the start of the application to the first run
  * @param batchSize how many rows a transaction removes at most
  * @param rowsPerRun how many rows a run removes at most
  * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
- *     removed, or '-' for ever
+ *     removed, or '-' to keep them for ever
  */
 @ConfigurationProperties("idempotency.cleanup")
 public record CleanupProperties(

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled whether listeners are protected
  * @param retention how long processed messages are remembered, unless a listener says otherwise
  * @param transactionPerPoll whether record listeners that can have it share one transaction among the records of a poll
- * @param conflicts what happens to a message that has the id of another one, and another payload, unless a listener says
+ * @param conflicts what happens to a message that has the id of another one but another payload, unless a listener says
  *     otherwise
  * @param key how messages are identified
  * @param claim how messages are claimed
@@ -88,7 +88,7 @@ public record IdempotencyProperties(
      * Where the tables are and who makes them.
      *
      * @param mode what is done about the tables at start-up
-     * @param name schema of the tables; the one that connections begin in, unless set
+     * @param name schema of the tables; by default, the one that connections use
      */
     public record Schema(
             @DefaultValue("migrate") SchemaMode mode,
@@ -97,7 +97,7 @@ public record IdempotencyProperties(
     /**
      * What is watched.
      *
-     * @param storeInterval how often the store is asked at most for its size and its oldest messages
+     * @param storeInterval minimum time between two queries for the table's size and oldest messages
      */
     public record Observe(@DefaultValue("1m") Duration storeInterval) {
 

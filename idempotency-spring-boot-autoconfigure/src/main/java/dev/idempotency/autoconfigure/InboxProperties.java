@@ -13,8 +13,8 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled whether the messages of all listeners are kept, not only of those with inbox = true
  * @param maxPayload size of a record's value beyond which it is left out
- * @param typeHeaders headers of the Kafka record that may tell a message's type; the first one present counts, and
- *     without any it is the class of what the message was deserialized to
+ * @param typeHeaders headers of the Kafka record that may contain a message's type; the first one present counts, and if
+ *     none is present, it is the class of the deserialized payload
  * @param retention how long messages are kept
  */
 @ConfigurationProperties("idempotency.inbox")

@@ -10,7 +10,7 @@ import org.springframework.util.unit.DataSize;
  * Settings under {@code idempotency.results}: results that are kept and given again.
  *
  * @param maxSize how large the text of a result may be
- * @param retention how long results are kept, or '-' for as long as their ids, which is the longest in any case
+ * @param retention how long results are kept, at most as long as their ids, or '-' for as long as these
  */
 @ConfigurationProperties("idempotency.results")
 public record ResultsProperties(

@@ -3,7 +3,8 @@ package dev.idempotency.failure;
 /**
  * Tells whose fault a failure is.
  *
- * <p>Define a bean of this type to have other failures waited for, such as those of a service that listeners depend on.
+ * <p>Define a bean of this type to let consumers wait for other failures to end, too, such as those of a service that
+ * listeners depend on.
  */
 @FunctionalInterface
 public interface FailureClassifier {

@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the key of a message in its record.
  *
- * <p>Define a bean of this type to replace the reading of headers, for all listeners that have no expression of their
- * own.
+ * <p>Define a bean of this type to replace the look-up in headers, for all listeners that have no {@code key} expression.
  */
 @FunctionalInterface
 public interface MessageKeyResolver {

@@ -78,7 +78,7 @@ final class ConsumerMeters implements ConsumerObserver {
                             .register(registry));
         }
         this.listener = Timer.builder(IdempotencyMeters.LISTENER)
-                .description("Transactions in which the listener ran, from claim to commit")
+                .description("Transactions in which the listener ran, from the wait for a connection to the commit")
                 .tags(tags)
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
@@ -104,7 +104,7 @@ final class ConsumerMeters implements ConsumerObserver {
                         .register(registry)
                 : null;
         Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
-                .description("1 while the consumer waits for the database")
+                .description("1 while the consumer waits for the database, the broker or keys")
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);

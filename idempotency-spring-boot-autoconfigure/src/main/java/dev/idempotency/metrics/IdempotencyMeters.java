@@ -17,18 +17,18 @@ import dev.idempotency.observe.Outcome;
  * <tr><td>{@value #DEDUP_AGE}</td><td>timer</td><td>{@value #CONSUMER}</td>
  * <td>how long before its duplicate a message was processed</td></tr>
  * <tr><td>{@value #RETENTION}</td><td>gauge</td><td>{@value #CONSUMER}</td>
- * <td>how long messages are remembered, to hold the ages against</td></tr>
+ * <td>how long messages are remembered, to compare the ages with</td></tr>
  * <tr><td>{@value #CLAIM}</td><td>timer</td><td>{@value #CONSUMER}, {@value #RESULT}</td>
- * <td>claims: {@code claimed}, {@code duplicate} (nothing was let in, be it for being stale), {@code mixed} (a batch with
+ * <td>claims: {@code claimed}, {@code duplicate} (all were duplicates, or stale), {@code mixed} (a batch with
  * some of each), {@code timeout}, {@code failed}; a duplicate's includes the look-up of its original</td></tr>
  * <tr><td>{@value #LISTENER}</td><td>timer</td><td>{@value #CONSUMER}</td>
- * <td>transactions in which the listener ran, from the claim to the commit</td></tr>
+ * <td>transactions in which the listener ran, from the wait for a connection to the commit</td></tr>
  * <tr><td>{@value #RETRIES}</td><td>counter</td><td>{@value #CONSUMER}</td>
  * <td>messages that came again because they had failed</td></tr>
  * <tr><td>{@value #DEAD_LETTERS}</td><td>counter</td><td>{@value #CONSUMER}</td>
  * <td>messages published to a dead-letter topic</td></tr>
  * <tr><td>{@value #OUTAGE}</td><td>gauge</td><td>{@value #CONSUMER}</td>
- * <td>1 while the consumer waits for the database, otherwise 0</td></tr>
+ * <td>1 while the consumer waits for the database, the broker or keys, otherwise 0</td></tr>
  * <tr><td>{@value #POSITION_RESETS}</td><td>counter</td><td>{@value #CONSUMER}</td>
  * <td>positions that no longer held, as their topic was created anew or its log ended before them, of consumers
  * with {@link dev.idempotency.Strategy#OFFSET}</td></tr>
@@ -47,8 +47,8 @@ import dev.idempotency.observe.Outcome;
  * <tr><td>{@value #RECONCILIATION}</td><td>timer</td><td>{@value #CONSUMER}, {@value #RESULT}</td>
  * <td>reconciliations: {@code completed}, {@code cancelled}, {@code failed}</td></tr>
  * <tr><td>{@value #RECONCILIATION_MISSING}</td><td>gauge</td><td>{@value #CONSUMER}</td>
- * <td>messages that the last reconciliation of this instance missed and did not send again; not a number before there was
- * one</td></tr>
+ * <td>missing messages that the last reconciliation of this instance found and did not send again; not a number before there
+ * was one</td></tr>
  * </table>
  */
 public final class IdempotencyMeters {

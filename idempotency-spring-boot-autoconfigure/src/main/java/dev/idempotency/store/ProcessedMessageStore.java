@@ -11,14 +11,14 @@ import java.util.function.BooleanSupplier;
 /**
  * Knows which messages have been processed.
  *
- * <p>It thinks in sets of messages, a single one being a set of one. Define a bean of this type to replace the one that
+ * <p>Its methods take sets of messages; a single one is a set of one. Define a bean of this type to replace the one that
  * uses JDBC.
  */
 public interface ProcessedMessageStore {
 
     /**
-     * Claims messages in the current transaction, and becomes binding when it commits. What a claim says of a payload is
-     * kept with it, by a store that can.
+     * Claims messages in the current transaction; the claims take effect when it commits. A store that can keeps the digests
+     * of payloads with the claims.
      *
      * <p>Waits for another transaction that holds one of the claims: if it commits, the message is a duplicate; if it
      * rolls back, the message is claimed here.
@@ -31,8 +31,8 @@ public interface ProcessedMessageStore {
     Set<MessageId> claim(List<Claim> claims);
 
     /**
-     * The same, with what is known of those that have been processed before. Asked where duplicates are likely, so that
-     * they cost no second question where one can answer both.
+     * The same, with what is known of those that have been processed before. Called where duplicates are likely, so that a
+     * store which can answer both with one statement needs no second one.
      *
      * @param claims claims of one consumer, with distinct ids
      * @return the ids that are claimed now, and the originals of the others; by default, after a claim and a look-up

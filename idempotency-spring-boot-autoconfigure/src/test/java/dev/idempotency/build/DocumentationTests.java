@@ -3,6 +3,10 @@ package dev.idempotency.build;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.Check;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.metrics.IdempotencyMeters;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,6 +33,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.YamlPropertiesFactoryBean;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,7 +51,10 @@ class DocumentationTests {
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
+    private static final Pattern ELSEWHERE = Pattern.compile("@(EmbeddedKafka|ServiceConnection|Import\\(Servers)");
     private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
+    private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)`");
+    private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
     private static final Pattern TYPE = Pattern.compile("`([A-Z][A-Za-z]+)`");
     private static final Pattern PROPERTY_ROW =
             Pattern.compile("(?m)^\\| `((?:idempotency|management)\\.[^`]+)` \\| (?:`([^`]*)`)? ?\\|");
@@ -96,6 +108,63 @@ class DocumentationTests {
     }
 
     @Test
+    void everyEndpointOperationIsInItsPage() {
+        String page = Documentation.read("docs/observability.md");
+        for (Class<?> endpoint : List.of(
+                IdempotencyEndpoint.class,
+                IdempotencyInboxEndpoint.class,
+                IdempotencyDeadLettersEndpoint.class,
+                IdempotencyReconciliationEndpoint.class)) {
+            String path = " /actuator/" + endpoint.getAnnotation(Endpoint.class).id();
+            assertThat(page)
+                    .contains(requestsOf(endpoint)
+                            .map(verb -> "| `" + verb + path)
+                            .toList());
+        }
+    }
+
+    /** Up to the symptoms: all before them are messages, of which one is Flyway's. */
+    @Test
+    void messagesWithARemedyAreThoseOfTheCode() {
+        String page = Documentation.read("docs/troubleshooting.md");
+        List<String> parts = MESSAGE.matcher(page.substring(0, page.indexOf("## A message was applied twice")))
+                .results()
+                .map(match -> match.group(1))
+                .filter(message -> !message.startsWith("Found non-empty schema"))
+                .flatMap(message -> Stream.of(message.split("…")))
+                .map(String::strip)
+                .toList();
+        String literals = javaFiles(Path.of("src/main/java"))
+                .map(file -> Documentation.read(file).replaceAll("\"\\s*\\+\\s*\"", ""))
+                .collect(Collectors.joining());
+        assertThat(parts).hasSizeGreaterThan(20);
+        assertThat(literals).contains(parts);
+    }
+
+    @Test
+    void everyAlertHasARemedy() {
+        List<String> alerts = ALERT.matcher(Documentation.read("observability/prometheus/idempotency-alerts.yml"))
+                .results()
+                .map(match -> "| `" + match.group(1) + "` |")
+                .toList();
+        assertThat(alerts).isNotEmpty();
+        assertThat(Documentation.read("docs/troubleshooting.md")).contains(alerts);
+    }
+
+    @Test
+    void everyExceptionHasARemedy() {
+        Path users = Path.of("src/main/java/dev/idempotency");
+        List<String> exceptions = javaFiles(users)
+                .filter(file -> users.equals(file.getParent()))
+                .map(file -> file.getFileName().toString())
+                .filter(name -> name.endsWith("Exception.java"))
+                .map(name -> "`" + name.replace(".java", "") + "`")
+                .toList();
+        assertThat(exceptions).hasSizeGreaterThan(20);
+        assertThat(Documentation.read("docs/troubleshooting.md")).contains(exceptions);
+    }
+
+    @Test
     void theMapForNewcomersNamesTypesThatThereAre() throws IOException {
         String map = Documentation.read("CONTRIBUTING.md");
         map = map.substring(map.indexOf("### Rooms"), map.indexOf("## Easy to get wrong"));
@@ -109,18 +178,22 @@ class DocumentationTests {
     }
 
     /**
-     * Word for word, but for comments, line breaks and bodies that are left out. The page of the test kit is not looked at; and
-     * of Spring AMQP, which is not here, the annotation is left out.
+     * Word for word, but for comments, line breaks and bodies that are left out. What needs Testcontainers or spring-kafka-test
+     * is not looked at; and of Spring AMQP, which is not here, the annotation is left out.
      */
     @Test
     void everyJavaExampleIsPartOfSomethingThatIsCompiled() {
-        String sources = Stream.of("src/test/java", "src/main/java", "../sample-app/src/main/java")
+        String sources = Stream.of(
+                        "src/test/java",
+                        "src/main/java",
+                        "../sample-app/src/main/java",
+                        "../idempotency-spring-boot-test/src/test/java")
                 .flatMap(folder -> javaFiles(Path.of(folder)))
                 .map(file -> words(Documentation.read(file)))
                 .collect(Collectors.joining("\n"));
         List<String> examples = Documentation.pages().stream()
-                .filter(page -> !Documentation.nameOf(page).equals("docs/testing.md"))
                 .flatMap(page -> JAVA.matcher(Documentation.read(page)).results())
+                .filter(match -> !ELSEWHERE.matcher(match.group(1)).find())
                 .map(match -> words(match.group(1).replaceFirst("@RabbitListener.*", "")))
                 .toList();
         assertThat(examples).hasSizeGreaterThan(20).allSatisfy(example -> assertThat(sources.contains(example))
@@ -156,6 +229,14 @@ class DocumentationTests {
     /** Code without comments at the end of lines and without white space, which the formatter puts where it likes. */
     private static String words(String code) {
         return code.replaceAll("(?m)(^|\\s)// .*$", "").replace("…", "").replaceAll("\\s+", "");
+    }
+
+    private static Stream<String> requestsOf(Class<?> endpoint) {
+        return Arrays.stream(endpoint.getDeclaredMethods()).flatMap(method -> Stream.of(
+                        method.isAnnotationPresent(ReadOperation.class) ? "GET" : null,
+                        method.isAnnotationPresent(WriteOperation.class) ? "POST" : null,
+                        method.isAnnotationPresent(DeleteOperation.class) ? "DELETE" : null)
+                .filter(Objects::nonNull));
     }
 
     private static List<String> sourceFiles() throws IOException {

@@ -7,13 +7,17 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.stereotype.Component;
-import org.springframework.util.DigestUtils;
 
 /** The examples of {@code docs/recipes.md}, each with messages that come twice, late or out of order. */
 class RecipesIT extends ApplicationTest {
@@ -29,7 +33,8 @@ class RecipesIT extends ApplicationTest {
 
     @Test
     void aKeyThatIsADigestHoldsNoPersonalData() {
-        try (TestApplication app = start(Tables.class, WelcomeListener.class, KeyDigest.class)) {
+        try (TestApplication app = start(
+                List.of("key-digest.secret=of this test"), Tables.class, WelcomeListener.class, KeyDigest.class)) {
             send(app, "ada@example.org", "ada@example.org", "bob@example.org");
             assertThat(app.jdbc().queryForObject("select count(*) from welcome", Integer.class))
                     .isEqualTo(2);
@@ -127,9 +132,16 @@ class RecipesIT extends ApplicationTest {
     @Component("keyDigest")
     static class KeyDigest {
 
-        public String of(String personal) {
-            return DigestUtils.md5DigestAsHex(
-                    ("a secret of this application" + personal).getBytes(StandardCharsets.UTF_8));
+        private final SecretKeySpec secret;
+
+        KeyDigest(@Value("${key-digest.secret}") String secret) {
+            this.secret = new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256");
+        }
+
+        public String of(String personal) throws GeneralSecurityException {
+            Mac mac = Mac.getInstance("HmacSHA256");
+            mac.init(this.secret);
+            return HexFormat.of().formatHex(mac.doFinal(personal.getBytes(StandardCharsets.UTF_8)));
         }
     }
     // end::digest[]

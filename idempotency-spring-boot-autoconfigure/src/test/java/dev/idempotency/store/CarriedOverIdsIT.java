@@ -92,6 +92,17 @@ class CarriedOverIdsIT {
         assertThat(ageOf("4711")).isBetween(Duration.ofHours(23), Duration.ofHours(25));
     }
 
+    @Test
+    void nothingIsLeftAfterUninstalling() {
+        this.jdbc.execute(Documentation.sqlWith("drop table"));
+
+        assertThat(this.jdbc.queryForList("""
+                select relname from pg_class where relname like 'idempotency%'
+                union all
+                select proname from pg_proc where proname like 'idempotency%'
+                """, String.class)).isEmpty();
+    }
+
     private boolean isNew(String id) {
         List<Claim> claim = List.of(new Claim(new MessageId("billing", id), new RecordCoordinates("payments", 0, 7)));
         Set<MessageId> claimed = new TransactionTemplate(new JdbcTransactionManager(this.dataSource))

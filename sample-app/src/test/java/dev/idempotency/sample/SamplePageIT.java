@@ -184,7 +184,7 @@ class SamplePageIT {
         awaitPaymentAddedWithoutTheAnnotation(5);
         awaitThat(
                 "the notice",
-                () -> this.page.notice().startsWith("Mend and redrive: done. Seen by ledger, notifications, points,"));
+                () -> this.page.notice().startsWith("Fix and redrive: done. Seen by ledger, notifications, points,"));
         assertThat(this.page.count("operated-ledger", "redriven")).isPositive();
         assertThat(this.page.count("operated-ledger", "pending")).isZero();
 

@@ -1,5 +1,8 @@
 package dev.idempotency.sample.embedded;
 
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.common.utils.Exit;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -21,12 +24,31 @@ class EmbeddedKafkaConfiguration {
         // Spring closes it, after everyone who uses it, and it deletes its own files. Kafka's hook would delete them
         // sooner.
         Exit.setShutdownHookAdder((name, hook) -> {});
-        return new EmbeddedKafkaKraftBroker(1, 1);
+        return new QuietKafkaBroker();
     }
 
     @Bean
     KafkaConnectionDetails embeddedKafkaConnectionDetails(EmbeddedKafkaBroker broker) {
         return () -> List.of(broker.getBrokersAsString().split(","));
+    }
+
+    /** Kafka prints to the console, past all logging, how it formats its storage: a screenful that helps nobody here. */
+    private static final class QuietKafkaBroker extends EmbeddedKafkaKraftBroker {
+
+        QuietKafkaBroker() {
+            super(1, 1);
+        }
+
+        @Override
+        public void afterPropertiesSet() {
+            PrintStream console = System.out;
+            System.setOut(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
+            try {
+                super.afterPropertiesSet();
+            } finally {
+                System.setOut(console);
+            }
+        }
     }
 
     static class NoBrokerNamed extends NoneNestedConditions {

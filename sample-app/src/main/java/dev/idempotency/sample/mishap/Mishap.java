@@ -14,8 +14,8 @@ public enum Mishap {
     },
 
     /**
-     * The consumer dies when its transaction is committed, and the offset is not. An {@link Error} ends the container's
-     * consumer there and then; whoever consumes next is given the record again, as after a crash of the application.
+     * The consumer dies when its transaction is committed, and the offset is not. A {@link VirtualMachineError} stops the
+     * container there and then; whoever consumes next is given the record again, as after a crash of the application.
      */
     KILLED_CONSUMER {
         @Override
@@ -24,7 +24,7 @@ public enum Mishap {
         }
     },
 
-    /** The listener has a bug until that is mended: it is not retried, and the payment is given up. */
+    /** The listener has a bug until that is fixed: it is not retried, and the payment is given up. */
     BUG {
         @Override
         void happen(String paymentId) {
@@ -44,13 +44,19 @@ public enum Mishap {
         return false;
     }
 
-    private static final class ConsumerKilled extends Error {
+    private static final class ConsumerKilled extends VirtualMachineError {
 
         @Serial
         private static final long serialVersionUID = 1L;
 
         ConsumerKilled(String message) {
-            super(message, null, false, false);
+            super(message);
+        }
+
+        /** None: it is planned, and the log stays short. */
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
         }
     }
 }
