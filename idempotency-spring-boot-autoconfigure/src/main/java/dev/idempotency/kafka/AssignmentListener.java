@@ -4,25 +4,24 @@ import java.util.Collection;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.common.TopicPartition;
-import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
 
 /**
- * Tells which partitions are assigned, and passes everything on to the application's own listener as the container would.
+ * Tells which partitions are assigned, and passes everything on to the container's own listener as the container would.
  *
  * @param assigned hears of them, before any of their records is delivered
- * @param delegate the application's own, if there is one
+ * @param delegate the container's own
  */
 record AssignmentListener(
         java.util.function.Consumer<Collection<TopicPartition>> assigned,
-        @Nullable ConsumerRebalanceListener delegate) implements ConsumerAwareRebalanceListener {
+        ConsumerRebalanceListener delegate) implements ConsumerAwareRebalanceListener {
 
     @Override
     public void onPartitionsAssigned(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
         this.assigned.accept(partitions);
         if (this.delegate instanceof ConsumerAwareRebalanceListener aware) {
             aware.onPartitionsAssigned(consumer, partitions);
-        } else if (this.delegate != null) {
+        } else {
             this.delegate.onPartitionsAssigned(partitions);
         }
     }
@@ -31,7 +30,7 @@ record AssignmentListener(
     public void onPartitionsRevokedBeforeCommit(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
         if (this.delegate instanceof ConsumerAwareRebalanceListener aware) {
             aware.onPartitionsRevokedBeforeCommit(consumer, partitions);
-        } else if (this.delegate != null) {
+        } else {
             this.delegate.onPartitionsRevoked(partitions);
         }
     }
@@ -47,7 +46,7 @@ record AssignmentListener(
     public void onPartitionsLost(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
         if (this.delegate instanceof ConsumerAwareRebalanceListener aware) {
             aware.onPartitionsLost(consumer, partitions);
-        } else if (this.delegate != null) {
+        } else {
             this.delegate.onPartitionsLost(partitions);
         }
     }

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -69,8 +70,9 @@ public final class TopicIdTracker {
     /** Hears which partitions are assigned to the container, beside the listener that it has. */
     public void listenToRebalances() {
         ContainerProperties properties = this.container.getContainerProperties();
-        properties.setConsumerRebalanceListener(
-                new AssignmentListener(this::assigned, properties.getConsumerRebalanceListener()));
+        ConsumerRebalanceListener own = properties.getConsumerRebalanceListener();
+        properties.setConsumerRebalanceListener(new AssignmentListener(
+                this::assigned, (own != null) ? own : new LoggingRebalanceListener(this.container::getGroupId)));
     }
 
     /** What was known of them is out of date: others had them meanwhile, perhaps of another topic of that name. */
