@@ -68,8 +68,23 @@ public record MessageId(String consumer, String value) {
         }
     }
 
-    static boolean isNoKey(String key) {
-        return key.isBlank() || key.equals("null");
+    /**
+     * Whether a text says that there is no key: it is blank, or that of {@code null}. All messages without
+     * a key would have the same.
+     */
+    public static boolean isNoKey(String key) {
+        return key.equals("null") || isBlank(key);
+    }
+
+    /** Java's blanks, and those of Unicode that it does not count, as they do not break lines. */
+    private static boolean isBlank(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char character = text.charAt(i);
+            if (!Character.isWhitespace(character) && !Character.isSpaceChar(character)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** What is wrong with a key that databases refuse, or {@code null} if they do not. */

@@ -47,7 +47,7 @@ public final class MessageIds {
     private static @Nullable String textOf(@Nullable Header header) {
         byte[] value = (header != null) ? header.value() : null;
         String text = (value != null) ? new String(value, StandardCharsets.UTF_8) : "";
-        return text.isBlank() ? null : text;
+        return MessageId.isNoKey(text) ? null : text;
     }
 
     private static <K, V> ProducerRecord<K, V> add(ProducerRecord<K, V> record, Header header) {

@@ -1,34 +1,27 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.MessageParameters.Carrier;
+import dev.idempotency.check.MessagePaths.Path;
 import dev.idempotency.definition.ProtectedListener;
-import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
+import dev.idempotency.key.KeyText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.DefaultParameterNameDiscoverer;
-import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.KafkaHeaders;
-import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
-import org.springframework.messaging.handler.annotation.Header;
-import org.springframework.messaging.handler.annotation.Headers;
 
 /**
  * Whether a key expression gives the same key at every delivery, and another one for every message; and whether a version
  * expression gives what the producer has given the state, rather than what its record got on the way.
  */
 final class KeyCheck implements ListenerCheck {
-
-    private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private static final String REMEDY = "Take what the producer has given the message: a part of the payload or a"
             + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
@@ -37,7 +30,7 @@ final class KeyCheck implements ListenerCheck {
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
     /** Made in the consumer, anew for every delivery. */
-    private static final List<String> MINTED = List.of(
+    private static final Set<String> MINTED = Set.of(
             MessageHeaders.ID,
             MessageHeaders.TIMESTAMP,
             KafkaHeaders.DELIVERY_ATTEMPT,
@@ -47,16 +40,13 @@ final class KeyCheck implements ListenerCheck {
     private static final Pattern CHANGING = Pattern.compile(
             "kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
                     + "|retry_topic-attempts|retry_topic-backoff-timestamp"
-                    + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|hashCode|identityHashCode)\\s*\\("
-                    + "|\\bnew\\s+java\\.util\\.Date\\s*\\(|@\\w+\\s*\\??\\.\\s*(millis|instant)\\s*\\("
+                    + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
+                    + "|\\b(hashCode|identityHashCode|nullSafeHashCode|identityToString|getIdentityHexString)\\s*\\("
+                    + "|\\bjava\\.util\\.Objects\\)\\s*\\.\\s*hash\\s*\\("
+                    + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bProcessHandle\\b"
+                    + "|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)|@\\w+\\s*\\??\\.\\s*(millis|instant)\\s*\\("
                     + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
                     + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
-
-    private static final String MINTED_PATH =
-            "(\\?\\.|\\.)?(\\[?'(id|timestamp)'\\]?|get\\('(id|timestamp)'\\)|getId\\(\\)|getTimestamp\\(\\)|(id|timestamp)\\b)";
-
-    private static final Pattern OFFSET = Pattern.compile("#record\\??\\.offset\\b");
-    private static final Pattern PARTITION = Pattern.compile("#record\\??\\.partition\\b");
 
     /** A retry or a republication gets others, and those of two states may be the same. */
     private static final String OF_RECORD =
@@ -66,18 +56,43 @@ final class KeyCheck implements ListenerCheck {
     private static final Set<String> HEADERS_OF_RECORD =
             Set.of(KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
 
+    private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
+
+    /** What many records have in common. */
+    private static final Set<String> SHARED = Set.of(
+            "topic",
+            "partition",
+            "offset",
+            "timestamp",
+            "timestampType",
+            "leaderEpoch",
+            "serializedKeySize",
+            "serializedValueSize",
+            "group");
+
+    /** The same, as headers of the converted message have it. */
+    private static final Map<String, String> SHARED_HEADERS = Map.of(
+            KafkaHeaders.RECEIVED_TOPIC, "topic",
+            KafkaHeaders.RECEIVED_PARTITION, "partition",
+            KafkaHeaders.OFFSET, "offset",
+            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp",
+            KafkaHeaders.TIMESTAMP_TYPE, "timestampType",
+            KafkaHeaders.GROUP_ID, "group");
+
     @Override
     public void check(ProtectedListener listener, Report report) {
+        MessageParameters parameters = new MessageParameters(listener.method());
         if (listener.keyExpression() != null) {
-            checkKey(listener.keyExpression(), listener, report);
+            checkKey(listener.keyExpression(), parameters, report);
         }
         if (listener.versionExpression() != null) {
-            checkVersion(listener.versionExpression(), listener, report);
+            checkVersion(listener.versionExpression(), parameters, report);
         }
     }
 
-    private static void checkVersion(String expression, ProtectedListener listener, Report report) {
-        String changing = changingPart(expression, listener.method());
+    private static void checkVersion(String expression, MessageParameters parameters, Report report) {
+        MessagePaths paths = MessagePaths.of(expression);
+        String changing = changingPart(expression, paths, parameters);
         if (changing != null) {
             report.add(
                     Check.UNSTABLE_KEY,
@@ -85,7 +100,7 @@ final class KeyCheck implements ListenerCheck {
                             .formatted(expression, changing),
                     VERSION_REMEDY);
         }
-        String ofRecord = partOfRecord(expression, listener.method());
+        String ofRecord = partOfRecord(expression, paths, parameters);
         if (ofRecord != null) {
             report.add(
                     Check.AMBIGUOUS_KEY,
@@ -94,7 +109,7 @@ final class KeyCheck implements ListenerCheck {
                                     + " created anew begins at the beginning.")
                             .formatted(expression, ofRecord),
                     VERSION_REMEDY);
-        } else if (!expression.contains("#") && !expression.contains("@")) {
+        } else if (paths.isConstant()) {
             report.add(
                     Check.AMBIGUOUS_KEY,
                     "Its version expression '%s' is the same for all messages, as it uses no variable."
@@ -103,18 +118,14 @@ final class KeyCheck implements ListenerCheck {
         }
     }
 
-    private static @Nullable String partOfRecord(String expression, Method method) {
+    private static @Nullable String partOfRecord(String expression, MessagePaths paths, MessageParameters parameters) {
         List<String> records = new ArrayList<>(List.of("record", "coordinates"));
         List<String> parts = new ArrayList<>();
-        String[] names = NAMES.getParameterNames(method);
-        Parameter[] parameters = method.getParameters();
-        for (int i = 0; names != null && i < names.length; i++) {
-            Class<?> type = parameters[i].getType();
-            Header header = AnnotatedElementUtils.findMergedAnnotation(parameters[i], Header.class);
-            if (ConsumerRecord.class.isAssignableFrom(type) || type == ConsumerRecordMetadata.class) {
-                records.add(Pattern.quote(names[i]));
-            } else if (header != null && HEADERS_OF_RECORD.contains(header.name())) {
-                parts.add("#" + Pattern.quote(names[i]) + "\\b");
+        for (Path path : paths.paths()) {
+            if (RECORDS.contains(parameters.carrier(path.variable()))) {
+                records.add(Pattern.quote(path.variable()));
+            } else if (HEADERS_OF_RECORD.contains(parameters.header(path.variable()))) {
+                parts.add("#" + Pattern.quote(path.variable()) + "\\b");
             }
         }
         parts.add(OF_RECORD.formatted(String.join("|", records)));
@@ -122,8 +133,9 @@ final class KeyCheck implements ListenerCheck {
         return matcher.find() ? matcher.group() : null;
     }
 
-    private static void checkKey(String expression, ProtectedListener listener, Report report) {
-        String changing = changingPart(expression, listener.method());
+    private static void checkKey(String expression, MessageParameters parameters, Report report) {
+        MessagePaths paths = MessagePaths.of(expression);
+        String changing = changingPart(expression, paths, parameters);
         if (changing != null) {
             report.add(
                     Check.UNSTABLE_KEY,
@@ -131,57 +143,87 @@ final class KeyCheck implements ListenerCheck {
                             .formatted(expression, changing),
                     REMEDY);
         }
-        if (!expression.contains("#") && !expression.contains("@")) {
+        Class<?> type =
+                paths.isOnly(expression) ? parameters.type(paths.paths().get(0).variable()) : Object.class;
+        if (changing == null && KeyText.isNeverKey(type)) {
+            report.add(
+                    Check.KEY_EXPRESSION,
+                    "Its key expression '%s' gives a %s, whose text may differ between deliveries."
+                            .formatted(expression, type.getTypeName()),
+                    "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
+                            .formatted(expression));
+        }
+        if (paths.isConstant()) {
             report.add(
                     Check.AMBIGUOUS_KEY,
                     "Its key expression '%s' is the same for all messages, as it uses no variable."
                             .formatted(expression),
                     REMEDY);
-        } else if (OFFSET.matcher(expression).find()
-                && !PARTITION.matcher(expression).find()) {
+            return;
+        }
+        List<String> parts = paths.paths().stream()
+                .map(path -> partOfRecord(path, parameters))
+                .toList();
+        boolean shared = !paths.usesBeans() && SHARED.containsAll(parts);
+        boolean offset = parts.contains("offset")
+                && (shared || paths.paths().stream().anyMatch(path -> isOffset(path, parameters)));
+        if (offset && !parts.contains("partition")) {
             report.add(
                     Check.AMBIGUOUS_KEY,
                     "Its key expression '%s' uses the offset without the partition, and every partition has the same"
                                     .formatted(expression)
                             + " offsets.",
                     "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
+        } else if (shared && !offset) {
+            report.add(
+                    Check.AMBIGUOUS_KEY,
+                    "Its key expression '%s' uses nothing of the message but its %s, which others have as well."
+                            .formatted(expression, String.join(" and ", new TreeSet<>(parts))),
+                    REMEDY);
         }
     }
 
-    private static @Nullable String changingPart(String expression, Method method) {
+    /** The part of its record that a path leads to, or nothing if that is not known, or something of the message. */
+    private static String partOfRecord(Path path, MessageParameters parameters) {
+        if (RECORDS.contains(parameters.carrier(path.variable()))) {
+            return path.first();
+        }
+        return SHARED_HEADERS.getOrDefault(parameters.header(path.variable()), "");
+    }
+
+    private static boolean isOffset(Path path, MessageParameters parameters) {
+        return RECORDS.contains(parameters.carrier(path.variable()))
+                && path.first().equals("offset");
+    }
+
+    private static @Nullable String changingPart(String expression, MessagePaths paths, MessageParameters parameters) {
         var matcher = CHANGING.matcher(expression);
         if (matcher.find()) {
             return "'" + matcher.group() + "'";
         }
-        String[] names = NAMES.getParameterNames(method);
-        Parameter[] parameters = method.getParameters();
-        for (int i = 0; names != null && i < names.length; i++) {
-            String changing = changingPart(expression, names[i], parameters[i]);
-            if (changing != null) {
-                return changing;
-            }
-        }
-        return null;
+        return paths.paths().stream()
+                .map(path -> changingPart(path, parameters))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
-    private static @Nullable String changingPart(String expression, String name, Parameter parameter) {
-        String variable = "#" + Pattern.quote(name) + "\\b";
-        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
-        if (header != null && MINTED.contains(header.name()) && finds(variable, expression)) {
-            return "the header '%s' that is made in the consumer".formatted(header.name());
+    private static @Nullable String changingPart(Path path, MessageParameters parameters) {
+        String header = parameters.header(path.variable());
+        if (MINTED.contains(header)) {
+            return "the header '%s' that is made in the consumer".formatted(header);
         }
-        boolean headers = MessageHeaders.class.isAssignableFrom(parameter.getType())
-                || (Map.class.isAssignableFrom(parameter.getType())
-                        && AnnotatedElementUtils.hasAnnotation(parameter, Headers.class));
-        boolean message = Message.class.isAssignableFrom(parameter.getType());
-        if ((headers && finds(variable + MINTED_PATH, expression))
-                || (message && finds(variable + "\\??\\.(headers\\b|getHeaders\\(\\))" + MINTED_PATH, expression))) {
+        Carrier carrier = parameters.carrier(path.variable());
+        List<String> steps = path.steps();
+        boolean ofMessage = carrier == Carrier.MESSAGE || carrier == Carrier.RECORD;
+        boolean headers = ofMessage && path.first().equals("headers");
+        String first = headers && steps.size() > 1 ? steps.get(1) : path.first();
+        if (MINTED.contains(first) && (carrier == Carrier.HEADERS || (carrier == Carrier.MESSAGE && headers))) {
             return "the message's id or timestamp that are made in the consumer";
         }
-        return null;
-    }
-
-    private static boolean finds(String regex, String expression) {
-        return Pattern.compile(regex).matcher(expression).find();
+        boolean whole = carrier != Carrier.NONE
+                && carrier != Carrier.COORDINATES
+                && (steps.isEmpty() || (headers && steps.size() == 1));
+        return (path.asText() && (whole || carrier == Carrier.CALL)) ? "'%s' as a whole".formatted(path) : null;
     }
 }

@@ -21,6 +21,16 @@ public interface ClaimStatement {
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException;
 
+    /**
+     * The end of a query that sees the rows for which claims were refused, where the database would otherwise show the table
+     * as it was when the transaction first read something.
+     *
+     * @return by default, nothing
+     */
+    default String currentRead() {
+        return "";
+    }
+
     /** Ends what it has begun to watch over itself. */
     default void close() {}
 }

@@ -196,13 +196,13 @@ public interface Dialect {
     boolean isTimeout(SQLException ex);
 
     /**
-     * Asked when a statement has failed somewhere: whether it can have been one of the connection's transaction, as far as the
-     * driver knows.
+     * Asked when a statement has failed somewhere: whether it was one of the connection's transaction, as far as the driver
+     * knows.
      *
-     * @return by default, that it can
+     * @return {@code null} if the driver does not know
      */
-    default boolean mayHaveFailedIn(Connection connection) throws SQLException {
-        return true;
+    default @Nullable Boolean hasFailedIn(Connection connection) throws SQLException {
+        return null;
     }
 
     /**

@@ -69,7 +69,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, H2Dialect::insert);
+        return new SingleRowClaims(CLAIM, table, H2Dialect::insert, "");
     }
 
     private static boolean insert(PreparedStatement statement) throws SQLException {

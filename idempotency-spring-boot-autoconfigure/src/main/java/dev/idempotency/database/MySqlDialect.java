@@ -66,9 +66,10 @@ final class MySqlDialect implements Dialect {
         return "`";
     }
 
+    /** A row that refuses an insert has been locked by it in the same way. */
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, statement -> statement.executeUpdate() == 1);
+        return new SingleRowClaims(CLAIM, table, statement -> statement.executeUpdate() == 1, " lock in share mode");
     }
 
     @Override

@@ -2,8 +2,10 @@ package dev.idempotency.database;
 
 import java.sql.SQLException;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.StringUtils;
 
 /**
  * A unique key of MySQL or MariaDB: an error ends with the key's name, in quotes, MySQL's with the table before it. What was
@@ -14,7 +16,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  *
  * @param found where it stands
  * @param shared whether other tables have a key with this name
- * @param look the query for a key; {@code null} if errors do not tell it exactly enough
+ * @param look the query for a key, with a parameter for each of its columns; {@code null} if errors do not tell it exactly
+ *     enough
  */
 record MySqlUniqueConstraint(
         FoundConstraint found, boolean shared, @Nullable String look) implements UniqueConstraint {
@@ -43,6 +46,11 @@ record MySqlUniqueConstraint(
             order by 1, 2, 3
             """;
 
+    /** What stands between the values of several columns, and may be part of them. */
+    private static final String SEPARATOR = "-";
+
+    private static final String EQUALS = "` = ?";
+
     /** Columns whose values errors show as they can be compared with. */
     private static final String COLUMNS = """
             select c.column_name
@@ -52,6 +60,7 @@ record MySqlUniqueConstraint(
                     and s.sub_part is null
                     and c.data_type in ('tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'char', 'varchar', 'uuid')
             where s.table_schema = ? and s.table_name = ? and s.index_name = ?
+            order by s.seq_in_index
             """;
 
     static MySqlUniqueConstraint find(ConstraintName name, JdbcTemplate jdbc, boolean tellsTable) {
@@ -63,23 +72,27 @@ record MySqlUniqueConstraint(
                 > 1;
         List<@Nullable String> columns =
                 jdbc.queryForList(COLUMNS, String.class, found.schema(), found.table(), found.name());
-        String column = (columns.size() == 1) ? columns.get(0) : null;
-        if (shared && !tellsTable && column == null) {
+        boolean comparable = !columns.contains(null);
+        if (shared && !tellsTable && !(comparable && columns.size() == 1)) {
             throw new IllegalArgumentException(
                     ("Errors of MariaDB do not name the table, several tables have a key '%s', and that of %s.%s is not one"
                                     + " column of whole numbers, UUIDs or text, by which the row could be looked up. Give the"
                                     + " table a unique key with a name of its own, in place of this one")
                             .formatted(found.name(), found.schema(), found.table()));
         }
-        String look = (column != null)
-                ? "select 1 from %s.%s where %s = ? limit 1"
-                        .formatted(quoted(found.schema()), quoted(found.table()), quoted(column))
-                : null;
-        return new MySqlUniqueConstraint(found, shared, look);
+        return new MySqlUniqueConstraint(found, shared, comparable ? look(found, columns) : null);
     }
 
-    private static String quoted(String identifier) {
-        return "`" + identifier.replace("`", "``") + "`";
+    private static String look(FoundConstraint found, List<@Nullable String> columns) {
+        String keys = columns.stream()
+                .map(column -> "`" + escaped(String.valueOf(column)) + EQUALS)
+                .collect(Collectors.joining(" and "));
+        return "select 1 from `%s`.`%s` where %s limit 1"
+                .formatted(escaped(found.schema()), escaped(found.table()), keys);
+    }
+
+    private static String escaped(String identifier) {
+        return identifier.replace("`", "``");
     }
 
     @Override
@@ -114,9 +127,17 @@ record MySqlUniqueConstraint(
         int begin = text.indexOf('\'') + 1;
         int end = text.lastIndexOf('\'', text.lastIndexOf('\'') - 1);
         String entry = (end >= begin) ? text.substring(begin, end) : null;
-        return (entry != null && isAsWritten(entry))
-                ? !jdbc.queryForList(this.look, Integer.class, entry).isEmpty()
+        String[] key = (entry != null && isAsWritten(entry)) ? keyIn(entry, this.look) : null;
+        return (key != null)
+                ? !jdbc.queryForList(this.look, Integer.class, (Object[]) key).isEmpty()
                 : null;
+    }
+
+    /** The values of the key; {@code null} if they cannot be told apart. */
+    private static String @Nullable [] keyIn(String entry, String look) {
+        int columns = StringUtils.countOccurrencesOf(look, EQUALS);
+        String[] key = (columns == 1) ? new String[] {entry} : entry.split(SEPARATOR, -1);
+        return (key.length == columns) ? key : null;
     }
 
     /** Neither cut off nor with characters in place of others. */

@@ -177,8 +177,8 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public boolean mayHaveFailedIn(Connection connection) throws SQLException {
-        return PostgresTransactionState.mayHaveFailed(connection);
+    public @Nullable Boolean hasFailedIn(Connection connection) throws SQLException {
+        return PostgresTransactionState.hasFailed(connection);
     }
 
     @Override

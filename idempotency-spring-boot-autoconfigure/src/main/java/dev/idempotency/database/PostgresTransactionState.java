@@ -30,13 +30,13 @@ final class PostgresTransactionState {
     }
 
     /**
-     * Whether a statement of the transaction may have failed: not if it can go on, unless the driver sets a savepoint before
-     * each statement.
+     * Whether a statement of the transaction has failed: not if it can go on. {@code null} if the driver is another one, or
+     * sets a savepoint before each statement.
      */
-    static boolean mayHaveFailed(Connection connection) throws SQLException {
-        return !isKnown(connection)
-                || stateOf(connection) == TransactionState.FAILED
-                || connection.unwrap(BaseConnection.class).getAutosave() == AutoSave.ALWAYS;
+    static @Nullable Boolean hasFailed(Connection connection) throws SQLException {
+        boolean known =
+                isKnown(connection) && connection.unwrap(BaseConnection.class).getAutosave() != AutoSave.ALWAYS;
+        return known ? stateOf(connection) == TransactionState.FAILED : null;
     }
 
     private static boolean isKnown(Connection connection) throws SQLException {

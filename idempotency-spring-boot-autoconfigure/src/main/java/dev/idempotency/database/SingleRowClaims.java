@@ -18,14 +18,17 @@ final class SingleRowClaims implements ClaimStatement {
     private final String plain;
     private final String withDigest;
     private final PreparedStatementCallback<Boolean> insertion;
+    private final String currentRead;
 
     /**
      * Claims in a table.
      *
      * @param sql the insert of five values, with room for the table's name, one more column and one more parameter
      * @param insertion executes the statement, and says whether a row was inserted, rather than being there already
+     * @param currentRead see {@link #currentRead()}
      */
-    SingleRowClaims(String sql, String table, PreparedStatementCallback<Boolean> insertion) {
+    SingleRowClaims(String sql, String table, PreparedStatementCallback<Boolean> insertion, String currentRead) {
+        this.currentRead = currentRead;
         this.plain = sql.formatted(table, "", "");
         this.withDigest = sql.formatted(table, ", payload_digest", ", ?");
         this.insertion = insertion;
@@ -46,6 +49,11 @@ final class SingleRowClaims implements ClaimStatement {
             }
             return claimed;
         }
+    }
+
+    @Override
+    public String currentRead() {
+        return this.currentRead;
     }
 
     /** Whether one of the claims has something to say of its payload: without, nobody needs the column. */

@@ -6,7 +6,7 @@ import java.util.HexFormat;
 
 /**
  * Header bytes as text: UTF-8 where that is what they are, and {@code hex:…} for all else, such as a binary UUID or a
- * serialized number. Different bytes never become the same text.
+ * serialized number. Different bytes never become the same text, and blank ones stay blank.
  */
 final class HeaderDecoder {
 
@@ -17,7 +17,7 @@ final class HeaderDecoder {
 
     static String decode(byte[] value) {
         String text = new String(value, StandardCharsets.UTF_8);
-        boolean asIs = isPlain(text) && !text.startsWith(HEX_PREFIX) && isFaithful(text, value);
+        boolean asIs = (isPlain(text) || text.isBlank()) && !text.startsWith(HEX_PREFIX) && isFaithful(text, value);
         return asIs ? text : HEX_PREFIX + HexFormat.of().formatHex(value);
     }
 

@@ -1,12 +1,12 @@
 package dev.idempotency.key;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.MessageIds;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.StringUtils;
 
 /**
  * Takes the first header present, from the Kafka record itself: never Spring's {@code MessageHeaders.ID}, which is
@@ -59,7 +59,7 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
             return null;
         }
         String text = HeaderDecoder.decode(header.value());
-        return StringUtils.hasText(text) ? text : null;
+        return MessageId.isNoKey(text) ? null : text;
     }
 
     @Override

@@ -29,7 +29,7 @@ final class KeyPart extends SpelNodeImpl {
         REPLACEABLE
     }
 
-    private static final Pattern NULL_WITHIN = Pattern.compile("\\bnull\\b");
+    private static final Pattern NULL_WITHIN = Pattern.compile("\\bnull\\b|\\bOptional(?:Int|Long|Double)?\\.empty\\b");
 
     private final SpelNodeImpl node;
     private final Use use;
@@ -70,7 +70,7 @@ final class KeyPart extends SpelNodeImpl {
 
     /** The text of a value that tells of what it has not is the same for all that lack it. */
     private void requireTextOfItsOwn(Object value) {
-        if (!KeyText.isValueWithText(value)) {
+        if (!KeyText.isValueWithText(value) || KeyText.showsIdentity(value.toString())) {
             throw new InvalidMessageKeyException(
                     "its part '%s' is a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
                             .formatted(this.node.toStringAST(), value.getClass().getName()),

@@ -18,8 +18,12 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeCode;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -58,7 +62,7 @@ final class KeyReferences {
      * @throws IllegalArgumentException if one is not there
      */
     void requireAll() {
-        require(this.expression.getAST());
+        require(this.expression.getAST(), false);
     }
 
     /** Whether the expression names a variable, once all have been looked for. */
@@ -66,9 +70,10 @@ final class KeyReferences {
         return this.named.contains("#" + variable);
     }
 
-    private void require(SpelNode node) {
+    /** {@code ofElement} says whether it stands in a selection or projection, and is asked of each element. */
+    private void require(SpelNode node, boolean ofElement) {
         if (node instanceof VariableReference) {
-            requireVariable(node.toStringAST());
+            requireVariable(node.toStringAST(), ofElement);
         } else if (node instanceof FunctionReference) {
             requireFunction(node.toStringAST());
         } else if (node instanceof BeanReference bean && !this.beanFactory.containsBean(bean.getName())) {
@@ -79,16 +84,43 @@ final class KeyReferences {
             requireType(node.getChild(0), String.valueOf(node.getChild(0).getValue(state())));
         } else if (node instanceof CompoundExpression) {
             requireMember(node.getChild(0), node.getChild(1));
+            require(node.getChild(0), ofElement);
+            for (int i = 1; i < node.getChildCount(); i++) {
+                requireWithin(node.getChild(i), ofElement);
+            }
+            return;
+        } else if (!ofElement && isReadOfNothing(node)) {
+            throw missing("reads '%s' of nothing: what is of the message begins with a variable, as in #payload.id"
+                    .formatted(node.toStringAST()));
         }
+        requireWithin(node, ofElement);
+    }
+
+    private void requireWithin(SpelNode node, boolean ofElement) {
+        boolean ofEach = ofElement || node instanceof Projection || node instanceof Selection;
         for (int i = 0; i < node.getChildCount(); i++) {
-            require(node.getChild(i));
+            SpelNode child = node.getChild(i);
+            boolean name = child instanceof PropertyOrFieldReference
+                    && (node instanceof Indexer || (node instanceof InlineMap && i % 2 == 0));
+            if (!name) {
+                require(child, ofEach);
+            }
         }
     }
 
-    private void requireVariable(String name) {
+    /** There is no root object, of which SpEL reads what stands by itself. */
+    private static boolean isReadOfNothing(SpelNode node) {
+        return node instanceof PropertyOrFieldReference
+                || node instanceof MethodReference
+                || node instanceof Indexer
+                || node instanceof Projection
+                || node instanceof Selection;
+    }
+
+    private void requireVariable(String name, boolean ofElement) {
         this.named.add(name);
-        boolean special = name.equals("#root") || name.equals("#this");
-        if (!special && !this.variables.contains(name.substring(1))) {
+        boolean element = name.equals("#this") && ofElement;
+        if (!element && !this.variables.contains(name.substring(1))) {
             throw missing("names the variable %s, but there are only %s".formatted(name, this.variables));
         }
     }

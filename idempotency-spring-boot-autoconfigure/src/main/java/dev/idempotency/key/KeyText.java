@@ -1,19 +1,63 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicCoordinates;
+import java.lang.reflect.Modifier;
+import java.net.URI;
+import java.time.temporal.Temporal;
 import java.util.Calendar;
 import java.util.Collection;
 import java.util.Date;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
+import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.util.ClassUtils;
 
 /** The text of keys, whatever they were given as. */
 public final class KeyText {
+
+    private static final ClassValue<Boolean> OWN_TEXT = new ClassValue<>() {
+
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return ClassUtils.getMethod(type, "toString").getDeclaringClass() != Object.class;
+        }
+    };
+
+    /** As {@link Object#toString} gives it, of an array or of a class in a package; no address has such an end. */
+    private static final Pattern IDENTITY = Pattern.compile("\\[+(?:[BCDFIJSZ]|L[\\w.$]+;)@[0-9a-f]{1,8}\\b"
+            + "|\\b[\\w$]+(?:\\.[\\w$]+)*\\.[A-Z][\\w$]*@[0-9a-f]{1,8}(?![\\w.-])");
+
+    private static final List<Class<?>> KEYS = List.of(
+            CharSequence.class,
+            Number.class,
+            UUID.class,
+            Enum.class,
+            Boolean.class,
+            Character.class,
+            byte[].class,
+            Temporal.class,
+            URI.class,
+            RecordCoordinates.class,
+            TopicCoordinates.class,
+            Optional.class,
+            OptionalLong.class,
+            OptionalInt.class,
+            OptionalDouble.class);
 
     private KeyText() {}
 
@@ -51,32 +95,62 @@ public final class KeyText {
         if (value instanceof OptionalInt optional) {
             return optional.isPresent() ? optional.getAsInt() : null;
         }
+        if (value instanceof OptionalDouble optional) {
+            return optional.isPresent() ? optional.getAsDouble() : null;
+        }
         return value;
     }
 
     /** Whether the text of a value of this type is the same on every delivery. */
     static boolean isStable(Object value) {
         return value instanceof CharSequence
-                || value instanceof Number
                 || value instanceof UUID
                 || value instanceof Enum<?>
                 || value instanceof Boolean
                 || value instanceof Character
                 || value instanceof byte[]
-                || value instanceof java.time.temporal.Temporal
-                || value instanceof java.net.URI
-                || value instanceof dev.idempotency.RecordCoordinates
-                || value instanceof dev.idempotency.TopicCoordinates;
+                || value instanceof URI
+                || value instanceof RecordCoordinates
+                || value instanceof TopicCoordinates
+                || ((value instanceof Number || value instanceof Temporal) && hasOwnText(value));
+    }
+
+    /** Whether no value of this type can be a key, whatever is in it. */
+    public static boolean isNeverKey(Class<?> type) {
+        boolean open = !Modifier.isFinal(type.getModifiers())
+                && !Collection.class.isAssignableFrom(type)
+                && !Map.class.isAssignableFrom(type);
+        return !open
+                && KEYS.stream().noneMatch(key -> key.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(type)));
     }
 
     /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */
     static boolean hasOwnText(Object value) {
-        return ClassUtils.getMethod(value.getClass(), "toString").getDeclaringClass() != Object.class;
+        return OWN_TEXT.get(value.getClass());
+    }
+
+    /**
+     * Whether the value carries a message, rather than being a part of it: its text tells of this delivery, with what the
+     * consumer or a retry has added.
+     */
+    static boolean isOfDelivery(Object value) {
+        return value instanceof ConsumerRecord<?, ?>
+                || value instanceof Headers
+                || value instanceof Message<?>
+                || value instanceof MessageHeaders
+                || value instanceof Acknowledgment
+                || value instanceof Consumer<?, ?>;
+    }
+
+    /** Whether a text shows the identity of something within it that has no text of its own, such as an array. */
+    static boolean showsIdentity(String text) {
+        return text.indexOf('@') >= 0 && IDENTITY.matcher(text).find();
     }
 
     /** Whether the value is one whose own text can be relied upon: not where that is up to a time zone or to an order. */
     static boolean isValueWithText(Object value) {
         return hasOwnText(value)
+                && !isOfDelivery(value)
                 && !(value instanceof Collection<?>)
                 && !(value instanceof Map<?, ?>)
                 && !(value instanceof Date)
@@ -86,16 +160,11 @@ public final class KeyText {
     /** Whether a value's text says that there is none, as that of a {@code null} in JSON does. */
     static boolean isBlank(Object value) {
         if (value instanceof CharSequence text) {
-            return isNoKey(text.toString());
+            return MessageId.isNoKey(text.toString());
         }
         if (value instanceof byte[] bytes) {
-            return bytes.length == 0;
+            return MessageId.isNoKey(HeaderDecoder.decode(bytes));
         }
-        return !isStable(value) && hasOwnText(value) && isNoKey(value.toString());
-    }
-
-    /** Whether a text says that there is no key: that of {@code null} would be the same for all messages without one. */
-    static boolean isNoKey(String text) {
-        return text.isBlank() || text.equals("null");
+        return !isStable(value) && hasOwnText(value) && MessageId.isNoKey(value.toString());
     }
 }

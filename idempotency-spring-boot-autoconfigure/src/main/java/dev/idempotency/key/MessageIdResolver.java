@@ -36,7 +36,7 @@ public final class MessageIdResolver {
      * @throws IllegalArgumentException if the text is blank, or no consumer can have this name
      */
     public static Set<MessageId> idsNamed(String consumer, String text) {
-        if (KeyText.isNoKey(text)) {
+        if (MessageId.isNoKey(text)) {
             throw new IllegalArgumentException("The message id must not be blank, but is '" + text + "'");
         }
         Set<MessageId> ids = new LinkedHashSet<>();
@@ -69,7 +69,7 @@ public final class MessageIdResolver {
     public @Nullable MessageId resolve(MessageView message) {
         try {
             String key = this.source.keyOf(message);
-            if (key != null && !KeyText.isNoKey(key)) {
+            if (key != null && !MessageId.isNoKey(key)) {
                 return MessageId.of(this.consumer, key);
             }
         } catch (TopicUnknownException ex) {

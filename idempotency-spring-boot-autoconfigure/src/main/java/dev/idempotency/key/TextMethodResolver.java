@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
@@ -51,10 +52,25 @@ final class TextMethodResolver extends ReflectiveMethodResolver {
             map.values().forEach(TextMethodResolver::requireElement);
         } else if (value instanceof Collection<?> elements) {
             elements.forEach(TextMethodResolver::requireElement);
-        } else if (!KeyText.hasOwnText(value)) {
+        } else if (!KeyText.isStable(value)) {
+            requireSameText(value);
+        }
+    }
+
+    /** What the application calls a text is taken for one, unless it shows what no two deliveries have in common. */
+    private static void requireSameText(Object value) {
+        String why = null;
+        if (!KeyText.hasOwnText(value)) {
+            why = "has no text but its identity";
+        } else if (KeyText.isOfDelivery(value)) {
+            why = "carries the message, with what it got on its way";
+        } else if (KeyText.showsIdentity(value.toString())) {
+            why = "has within its text the identity of something without one, such as an array";
+        }
+        if (why != null) {
             throw new InvalidMessageKeyException(
-                    "a part of it is a %s, which has no text but its identity, another one at every delivery"
-                            .formatted(value.getClass().getName()),
+                    "a part of it is a %s, which %s: another one at every delivery"
+                            .formatted(value.getClass().getName(), why),
                     null);
         }
     }
@@ -74,7 +90,7 @@ final class TextMethodResolver extends ReflectiveMethodResolver {
         @Override
         public TypedValue execute(EvaluationContext context, Object target, @Nullable Object... arguments)
                 throws AccessException {
-            if (this.method.getName().equals("concat") && target instanceof String text && KeyText.isNoKey(text)) {
+            if (this.method.getName().equals("concat") && target instanceof String text && MessageId.isNoKey(text)) {
                 throw new NoKeyException();
             }
             for (int i = 0; i < arguments.length; i++) {

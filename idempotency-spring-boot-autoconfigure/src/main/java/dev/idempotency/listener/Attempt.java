@@ -12,6 +12,7 @@ import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -33,6 +34,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private IdempotencyContext.@Nullable Scope context;
     private boolean committed;
     private boolean committing;
+    private BooleanSupplier anotherFailed = () -> false;
     private boolean refusable = true;
     private boolean refused;
 
@@ -119,6 +121,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.watch.begin(this.definition, answer);
+        this.anotherFailed = ListenerTransaction.watchOthers();
         // Until the end of the transaction, unless it is shared: what is called before and after its commit acts for
         // them.
         this.context = IdempotencyContext.open(answer.ids());
@@ -144,7 +147,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     /** Later, when the transaction has ended, nobody knows. */
     private void askWhetherRefusable() {
         try {
-            this.refusable = this.definition.strategy().mayBeRefused();
+            this.refusable = this.definition.strategy().mayBeRefused(this.anotherFailed.getAsBoolean());
         } catch (RuntimeException ex) {
             this.refusable = false;
         }

@@ -226,7 +226,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     }
 
     private List<Duplicate> duplicates(List<MessageId> ids) {
-        Map<MessageId, ProcessedMessage> originals = ids.isEmpty() ? Map.of() : this.store.find(ids);
+        Map<MessageId, ProcessedMessage> originals = ids.isEmpty() ? Map.of() : this.store.findOriginals(ids);
         return ids.stream()
                 .map(id -> {
                     ProcessedMessage original = originals.get(id);

@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /**
@@ -15,7 +16,8 @@ import org.springframework.kafka.support.KafkaHeaders;
  *
  * <p>A record has one if a consumer finds it in a header: in those that are configured here or, since consumers elsewhere
  * may be configured otherwise, in those that are looked at by default. Copies of messages that failed, in retry and
- * dead-letter topics, are the messages that they were, with an id or without.
+ * dead-letter topics, are the messages that they were, with an id or without. What a listener sends is no such copy, even
+ * if it sends the headers on that the message got in a retry topic.
  */
 final class MessageIdStamper {
 
@@ -41,11 +43,10 @@ final class MessageIdStamper {
      * @return what is to be sent: a copy if headers can no longer be changed
      */
     <K, V> ProducerRecord<K, V> stamp(ProducerRecord<K, V> given, ProducerRecord<K, V> sent) {
-        if (hasId(sent) || isCopy(sent)) {
+        String id = hasId(sent) ? null : idFor(given, isCopy(sent));
+        if (id == null) {
             return sent;
         }
-        String before = STAMPED.findIn(given.headers());
-        String id = (before != null) ? before : newId(given);
         if (given != sent && !hasId(given)) {
             MessageIds.stamp(given, id);
         }
@@ -60,8 +61,12 @@ final class MessageIdStamper {
         return HEADERS_OF_COPIES.stream().anyMatch(header -> record.headers().lastHeader(header) != null);
     }
 
-    private static String newId(ProducerRecord<?, ?> record) {
+    private static @Nullable String idFor(ProducerRecord<?, ?> record, boolean copy) {
+        String before = STAMPED.findIn(record.headers());
+        if (before != null) {
+            return before;
+        }
         String derived = IdempotencyContext.nextRecordId(record.topic(), KeyText.ofRecordKey(record.key()));
-        return (derived != null) ? derived : TimeOrderedId.mint().toString();
+        return (derived != null || copy) ? derived : TimeOrderedId.mint().toString();
     }
 }

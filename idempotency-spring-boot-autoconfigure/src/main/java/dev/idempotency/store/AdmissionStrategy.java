@@ -38,9 +38,10 @@ public interface AdmissionStrategy {
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
      * in this transaction, so that {@link #isRefusal} is asked later.
      *
+     * @param anotherFailed whether another transaction has failed meanwhile, as one with {@code REQUIRES_NEW}
      * @return by default, that it can
      */
-    default boolean mayBeRefused() {
+    default boolean mayBeRefused(boolean anotherFailed) {
         return true;
     }
 

@@ -85,10 +85,11 @@ final class ClaimTransaction {
         }
     }
 
-    /** Whether a statement that has failed can have been one of its own. */
-    boolean mayHaveFailed() {
+    /** Whether a statement that has failed was one of its own, or {@code null} if the driver does not know. */
+    @Nullable
+    Boolean hasFailed() {
         try {
-            return this.database.dialect().mayHaveFailedIn(holder().getConnection());
+            return this.database.dialect().hasFailedIn(holder().getConnection());
         } catch (SQLException ex) {
             throw translate(ex, "look whether a statement of a transaction has failed");
         }

@@ -59,6 +59,12 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
+    public Map<MessageId, ProcessedMessage> findOriginals(Collection<MessageId> ids) {
+        return StoreExceptionTranslator.attempt(
+                () -> "look up messages that were processed before", () -> this.store.findOriginals(ids));
+    }
+
+    @Override
     public boolean hasProcessed(String consumer) {
         return StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",

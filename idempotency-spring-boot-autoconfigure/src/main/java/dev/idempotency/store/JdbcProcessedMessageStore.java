@@ -141,7 +141,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             originals.put(original.id(), original);
         });
         Set<MessageId> claimed = this.transaction.claim(claiming, prepare(claims));
-        return new ClaimAnswer(claimed, originals).complete(claims, this::find);
+        return new ClaimAnswer(claimed, originals).complete(claims, this::findOriginals);
     }
 
     private List<Claim> prepare(List<Claim> claims) {
@@ -181,18 +181,29 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
+        return find(ids, "");
+    }
+
+    @Override
+    public Map<MessageId, ProcessedMessage> findOriginals(Collection<MessageId> ids) {
+        return find(ids, this.claim.currentRead());
+    }
+
+    private Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids, String ending) {
         return inTransaction(template -> {
             Map<MessageId, ProcessedMessage> found = new HashMap<>();
             List<MessageId> all = List.copyOf(ids);
             for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
-                find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), found, template);
+                find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), ending, found, template);
             }
             return found;
         });
     }
 
-    private void find(List<MessageId> ids, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
-        String sql = (this.digests ? this.findWithDigests : this.find).formatted("?" + ", ?".repeat(ids.size() - 1));
+    private void find(
+            List<MessageId> ids, String ending, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
+        String sql = (this.digests ? this.findWithDigests : this.find).formatted("?" + ", ?".repeat(ids.size() - 1))
+                + ending;
         String consumer = ids.get(0).consumer();
         Stream<String> values = ids.stream().map(MessageId::value);
         template.query(

@@ -57,7 +57,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
     private ClaimAnswer claim(List<Claim> claims) {
         ClaimAnswer answer = this.duplicatesExpected
                 ? this.store.claimOrFind(claims)
-                : new ClaimAnswer(this.store.claim(claims)).complete(claims, this.store::find);
+                : new ClaimAnswer(this.store.claim(claims)).complete(claims, this.store::findOriginals);
         boolean duplicates = answer.claimed().size() < claims.size();
         if (this.duplicatesExpected != duplicates) {
             this.duplicatesExpected = duplicates;

@@ -38,7 +38,7 @@ public interface ProcessedMessageStore {
      * @return the ids that are claimed now, and the originals of the others; by default, after a claim and a look-up
      */
     default ClaimAnswer claimOrFind(List<Claim> claims) {
-        return new ClaimAnswer(claim(claims)).complete(claims, this::find);
+        return new ClaimAnswer(claim(claims)).complete(claims, this::findOriginals);
     }
 
     /**
@@ -81,6 +81,17 @@ public interface ProcessedMessageStore {
      * @return those that are known
      */
     Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids);
+
+    /**
+     * Finds the messages for which claims of the current transaction were refused, also where that transaction sees the
+     * database as it was before they were committed.
+     *
+     * @param ids ids of one consumer
+     * @return those that are known; by default, what {@link #find} says
+     */
+    default Map<MessageId, ProcessedMessage> findOriginals(Collection<MessageId> ids) {
+        return find(ids);
+    }
 
     /**
      * Says whether any message of a consumer is known. Asked for the first message without a key, and again until the

@@ -19,7 +19,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  *
  * <p>A violation that the listener has caught does not count, nor one in a transaction that is not the listener's, nor that
  * of a row which the same transaction had inserted: nobody else has applied the message then. The last two are told
- * apart as far as the driver and the database's errors allow.
+ * apart as far as the driver, transaction managers and the database's errors allow.
  *
  * @param consumer whose messages they are
  * @param violations finds violations of the constraint
@@ -52,8 +52,9 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public boolean mayBeRefused() {
-        return this.transaction.mayHaveFailed();
+    public boolean mayBeRefused(boolean anotherFailed) {
+        Boolean failed = this.transaction.hasFailed();
+        return (failed != null) ? failed : !anotherFailed;
     }
 
     @Override

@@ -20,6 +20,9 @@ final class UniqueConstraintViolations {
 
     private static final String INTEGRITY_VIOLATION = "23";
 
+    /** What PostgreSQL answers once an error was caught; its driver gives that error as the cause. */
+    private static final String IN_FAILED_TRANSACTION = "25P02";
+
     private final IdempotencyDatabase database;
     private final UniqueConstraint constraint;
     private final JdbcTemplate lookUps;
@@ -57,11 +60,14 @@ final class UniqueConstraintViolations {
         return this.<@Nullable Boolean>ask(jdbc -> this.constraint.isTaken(violation, jdbc));
     }
 
-    /** A batch says of itself what the error of its statement says, which follows it. */
+    /** A batch says of itself what the error of its statement says, which follows it. What was caught does not count. */
     private static List<SQLException> violationsIn(Throwable failure) {
         List<SQLException> violations = new ArrayList<>();
         for (SQLException error : Causes.ofDatabase(failure)) {
             String state = error.getSQLState();
+            if (IN_FAILED_TRANSACTION.equals(state)) {
+                return List.of();
+            }
             if (!(error instanceof BatchUpdateException) && state != null && state.startsWith(INTEGRITY_VIOLATION)) {
                 violations.add(error);
             }

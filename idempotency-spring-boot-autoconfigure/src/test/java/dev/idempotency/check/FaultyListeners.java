@@ -421,6 +421,26 @@ class FaultyListeners {
         void unknownBean(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#root")
+        void rootKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "order.id + '/' + #order")
+        void withoutVariable(String order) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#record")
+        void recordKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#acknowledgment + '/' + #payload")
+        void acknowledgmentKey(String payload, Acknowledgment acknowledgment) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#record.timestamp()")
+        void timestampKey(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(key = "#message.headers.id")
         void messageId(Message<String> message) {}
 

@@ -270,6 +270,8 @@ class FaultyListenersIT {
         "unparseable, The key expression '#payload.[' does not parse",
         "unknownVariable, 'The key expression ''#order.id'' names the variable #order, but there are only'",
         "unknownFunction, 'The key expression ''#hash(#payload)'' calls the function #hash, but there is none'",
+        "rootKey, 'The key expression ''#root'' names the variable #root, but there are only'",
+        "withoutVariable, 'The key expression ''order.id + ''/'' + #order'' reads ''order'' of nothing'",
         "unknownBean, 'The key expression ''@nobody.keyOf(#payload)'' names the bean ''nobody'', but there is none'",
     })
     void aKeyExpressionThatCannotBeUsedIsFound(String method, String what) {
@@ -287,6 +289,8 @@ class FaultyListenersIT {
         "deliveryAttempt, the header 'kafka_deliveryAttempt'",
         "recordDeliveryAttempt, 'kafka_deliveryAttempt'",
         "randomKey, randomUUID(",
+        "recordKey, #record' as a whole",
+        "acknowledgmentKey, #acknowledgment' as a whole",
     })
     void aKeyThatChangesBetweenDeliveriesIsFound(String method, String part) {
         Finding finding = finding(Check.UNSTABLE_KEY, method);
@@ -298,6 +302,8 @@ class FaultyListenersIT {
     void aKeyThatAllMessagesShareIsFound() {
         assertThat(finding(Check.AMBIGUOUS_KEY, "constantKey").what()).contains("is the same for all messages");
         assertThat(finding(Check.AMBIGUOUS_KEY, "offsetKey").what()).contains("the offset without the partition");
+        assertThat(finding(Check.AMBIGUOUS_KEY, "timestampKey").what())
+                .contains("uses nothing of the message but its timestamp, which others have as well");
     }
 
     @Test

@@ -113,6 +113,15 @@ abstract class AbstractUniqueConstraintIT {
                 "insert into payment values (7, 'own', 7, 'own', 1)",
                 "insert into payment values (8, 'own', 9, 'n', 1)");
         assertThat(constraint("payment_id_2").isTaken(text, this.jdbc)).isFalse();
+        SQLException ofTwoColumns = errorOf(
+                "insert into payment values (7, 'own', 7, 'own', 1)",
+                "insert into payment values (8, 'n', 7, 'own', 1)");
+        assertThat(isViolated("payment_number", ofTwoColumns)).isTrue();
+        assertThat(constraint("payment_number").isTaken(ofTwoColumns, this.jdbc))
+                .isFalse();
+        assertThat(constraint("payment_number")
+                        .isTaken(errorOf("insert into payment values (9, 'n', 1, 'a', 1)"), this.jdbc))
+                .isTrue();
     }
 
     @ParameterizedTest

@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HeaderKeyResolverTests {
 
@@ -25,9 +27,10 @@ class HeaderKeyResolverTests {
         assertThat(this.resolver.resolveKey(this.record)).isEqualTo("second");
     }
 
-    @Test
-    void aBlankHeaderDoesNotCount() {
-        header("idempotency-key", "  ");
+    @ParameterizedTest
+    @ValueSource(strings = {"  ", "\t", " \r\n", "\u00a0", "null", ""})
+    void aBlankHeaderDoesNotCount(String blank) {
+        header("idempotency-key", blank);
         header("id", "1");
         assertThat(this.resolver.resolveKey(this.record)).isEqualTo("1");
     }
@@ -44,6 +47,13 @@ class HeaderKeyResolverTests {
         header("ce_id", "1");
         header("ce_source", "/shop/orders");
         assertThat(this.resolver.resolveKey(this.record)).isEqualTo("/shop/orders 1");
+    }
+
+    @Test
+    void aCloudEventWithoutAnIdHasNoKeyThatAllOfItsSourceShare() {
+        header("ce_id", "null");
+        header("ce_source", "/shop/orders");
+        assertThat(this.resolver.resolveKey(this.record)).isNull();
     }
 
     @Test

@@ -10,6 +10,7 @@ import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
+import java.io.Serial;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.UUID;
 import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -31,6 +33,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.support.GenericMessage;
 import tools.jackson.databind.json.JsonMapper;
 
 class MessageIdResolverTests {
@@ -106,6 +109,16 @@ class MessageIdResolverTests {
                 .withMessageContaining("'ledger'")
                 .withMessageContaining("idempotency.key.on-missing=process");
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve(" \t "));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"\u00a0", "\u2007 \u202f", "\u3000", ""})
+    void aKeyOfUnicodesBlanksIsBlank(String key) {
+        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> resolve(key));
+        assertThatExceptionOfType(MissingMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload + '/NEW'", key));
+        assertThatExceptionOfType(MissingMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload", key.getBytes(StandardCharsets.UTF_8)));
     }
 
     @Test
@@ -248,6 +261,8 @@ class MessageIdResolverTests {
                 "#payload.json.get('none') + '/NEW'",
                 "#payload.json + '/NEW'",
                 "#payload.customer + '/NEW'",
+                "#payload.customerWithout + '/NEW'",
+                "'x/' + #payload.noNumber",
                 "#payload.json.path('missing') + '/NEW'",
                 "#payload.json.get('none').asText() + '/NEW'",
                 "T(String).join('/', {#payload.json.get('none').asText(), 'NEW'})",
@@ -268,6 +283,8 @@ class MessageIdResolverTests {
         order.put("items", List.of(order("NEW", null)));
         order.put("json", JSON.readTree("{\"none\": null}"));
         order.put("customer", new Customer(null));
+        order.put("customerWithout", new Box(Optional.empty()));
+        order.put("noNumber", OptionalDouble.empty());
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
     }
 
@@ -362,6 +379,36 @@ class MessageIdResolverTests {
                 .withMessageContaining("orders-2@17");
     }
 
+    /** Each has a text of its own, with something in it that is another one at every delivery. */
+    @ParameterizedTest
+    @ValueSource(strings = {"'x/' + #payload", "#payload.toString()", "T(String).format('%s', #payload)"})
+    void aTextThatTellsOfTheDeliveryOrOfAnIdentityIsRefused(String expression) {
+        List<Object> payloads = List.of(
+                new Box(new byte[] {1}),
+                new Box(new String[] {"a"}),
+                new Box(new Object()),
+                new Amount(),
+                new ConsumerRecord<>("orders", 2, 17, "key", "value"),
+                this.record.headers(),
+                new GenericMessage<>("payload"));
+        for (Object payload : payloads) {
+            assertThatExceptionOfType(InvalidMessageKeyException.class)
+                    .as(payload.toString())
+                    .isThrownBy(() -> evaluate(expression, payload))
+                    .withMessageContaining("orders-2@17");
+        }
+        assertThat(evaluate("#payload + '/x'", new Box("joe.doe@ace.com, Joe@cafe, com.acme.Order@1.2"))
+                        .value())
+                .startsWith("Box[content=joe.doe@");
+    }
+
+    @Test
+    void aNumberWithoutATextOfItsOwnIsRefused() {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate("#payload", new Amount()))
+                .withMessageContaining("Amount");
+    }
+
     @Test
     void anExpressionThatCannotBeEvaluatedNamesTheRecord() {
         assertThatExceptionOfType(InvalidMessageKeyException.class)
@@ -402,6 +449,16 @@ class MessageIdResolverTests {
                 "T(Long).parseLong()",
                 "T(Long).MISSING",
                 "new no.such.Type(#payload)",
+                "#root",
+                "#root.id",
+                "#this",
+                "#this + '/' + #payload",
+                "#payload.items.![#root]",
+                "payload.id + '/' + #payload",
+                "#payload.get(id)",
+                "id()",
+                "['id'] + #payload",
+                "{a, #payload}.toString()",
             })
     void anExpressionThatRefersToWhatThereIsNotIsRefusedAtOnce(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
@@ -424,6 +481,10 @@ class MessageIdResolverTests {
                 "new java.math.BigDecimal(#payload)",
                 "new int[]{1}[0] + '/' + #payload",
                 "#jsonPath(#payload, '$')",
+                "{#payload}.![#this + length()][0]",
+                "{#payload}.?[#this.length() > 0 and length() > 0][0]",
+                "{id: #payload}[id]",
+                "{id: #payload}['id']",
             })
     void anExpressionThatRefersToWhatThereIsIsTaken(String expression) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
@@ -447,6 +508,36 @@ class MessageIdResolverTests {
 
     /** A value without its content. */
     public record Customer(String id) {}
+
+    /** A value with anything in it. */
+    public record Box(Object content) {}
+
+    /** A number that nobody has given a text. */
+    public static class Amount extends Number {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public int intValue() {
+            return 1;
+        }
+
+        @Override
+        public long longValue() {
+            return 1;
+        }
+
+        @Override
+        public float floatValue() {
+            return 1;
+        }
+
+        @Override
+        public double doubleValue() {
+            return 1;
+        }
+    }
 
     /** A value of the application's own. */
     public record Line(int line) {}

@@ -21,17 +21,25 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** A constraint of the application's own tells duplicates, on one of the databases. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -168,6 +176,22 @@ abstract class AbstractConstraintIT {
         assertThat(deadLetters("records", "jdbc-batch")).isEmpty();
     }
 
+    /** The row is there, by the first attempt, but what else that did was rolled back. */
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "polls"})
+    void aViolationInAnotherTransactionIsAFailure(String kind) {
+        deliver(kind, kind + "*1 elsewhere", kind + "*2 by another", kind + "*3");
+        assertThat(effects(kind + "*")).containsExactly(kind + "*3");
+        assertThat(deadLetters(kind, kind + "*")).containsExactly(kind + "*1 elsewhere", kind + "*2 by another");
+    }
+
+    @Test
+    void aDuplicateIsOneAlsoAfterOtherTransactionsHaveEndedWell() {
+        deliver("records", "audited audited", "audited audited");
+        assertThat(effects("audited")).containsExactly("audited audited");
+        assertThat(deadLetters("records", "audited")).isEmpty();
+    }
+
     /** What became of the messages of each consumer. */
     static class Tally implements IdempotencyObserver {
 
@@ -212,10 +236,21 @@ abstract class AbstractConstraintIT {
 
         private final Effects effects;
         private final JdbcTemplate jdbc;
+        private final TransactionTemplate another;
+        private final TransactionTemplate ofAnother;
+        private final JdbcTemplate anotherSource;
 
-        Payments(Effects effects, JdbcTemplate jdbc) {
+        Payments(
+                Effects effects,
+                JdbcTemplate jdbc,
+                PlatformTransactionManager transactions,
+                @Qualifier("ofAnotherSource") JdbcTransactionManager others) {
             this.effects = effects;
             this.jdbc = jdbc;
+            this.another = new TransactionTemplate(transactions);
+            this.another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+            this.ofAnother = new TransactionTemplate(others);
+            this.anotherSource = new JdbcTemplate(others.getDataSource());
             jdbc.execute("create table payment (name varchar(100), constraint payment_name unique (name))");
             jdbc.execute("create table sole (id integer, constraint sole_id unique (id))");
             jdbc.update("insert into sole (id) values (1)");
@@ -226,6 +261,16 @@ abstract class AbstractConstraintIT {
             switch (payload.substring(payload.indexOf(' ') + 1)) {
                 case "other" -> this.jdbc.update("insert into sole (id) values (1)");
                 case "twice" -> insert(payload);
+                case "elsewhere" -> {
+                    this.another.executeWithoutResult(status -> insert(payload));
+                    throw new IllegalStateException("after another transaction has committed");
+                }
+                case "by another" -> {
+                    this.ofAnother.executeWithoutResult(status -> insert(payload, this.anotherSource));
+                    throw new IllegalStateException("after a transaction of another DataSource has committed");
+                }
+                case "audited" ->
+                    this.another.executeWithoutResult(status -> this.jdbc.queryForList("select id from sole"));
                 case "batched" -> {
                     this.jdbc.batchUpdate(
                             "insert into payment (name) values (?)",
@@ -246,7 +291,11 @@ abstract class AbstractConstraintIT {
         }
 
         void insert(String payload) {
-            this.jdbc.update("insert into payment (name) values (?)", payload);
+            insert(payload, this.jdbc);
+        }
+
+        private static void insert(String payload, JdbcTemplate jdbc) {
+            jdbc.update("insert into payment (name) values (?)", payload);
         }
     }
 
@@ -257,6 +306,11 @@ abstract class AbstractConstraintIT {
 
         Listeners(Payments payments) {
             this.payments = payments;
+        }
+
+        @Bean(defaultCandidate = false)
+        static JdbcTransactionManager ofAnotherSource(DataSource dataSource) {
+            return new JdbcTransactionManager(new DelegatingDataSource(dataSource));
         }
 
         @KafkaListener(id = "records", topics = "records${suffix}", groupId = "records${suffix}")

@@ -96,17 +96,19 @@ class PostgresConstraintIT extends AbstractConstraintIT {
     /** In the second the listener's own work would be lost: that of the first was rolled back when its commit failed. */
     @ParameterizedTest
     @ValueSource(strings = {"in another transaction", "late in another"})
-    void aViolationInAnotherTransactionIsAFailure(String how) {
+    void aViolationInAnotherTransactionOfAMessageThatWasProcessedIsAFailure(String how) {
         deliver("unusual", "1 " + how, "1 " + how);
         assertThat(effects("1 " + how)).containsExactly("1 " + how);
         assertThat(deadLetters("unusual", "1 " + how)).containsExactly("1 " + how);
     }
 
-    @Test
-    void aViolationThatTheListenerHasCaughtIsAFailure() {
-        deliver("unusual", "1 caught", "1 caught");
-        assertThat(effects("1 caught")).containsExactly("1 caught");
-        assertThat(deadLetters("unusual", "1 caught")).containsExactly("1 caught");
+    /** The driver gives the violation as the cause of what every later statement fails with. */
+    @ParameterizedTest
+    @ValueSource(strings = {"1 caught", "2 caught before another statement"})
+    void aViolationThatTheListenerHasCaughtIsAFailure(String payload) {
+        deliver("unusual", payload, payload);
+        assertThat(effects(payload)).containsExactly(payload);
+        assertThat(deadLetters("unusual", payload)).containsExactly(payload);
     }
 
     @Test
@@ -266,6 +268,10 @@ class PostgresConstraintIT extends AbstractConstraintIT {
             switch (payload.substring(2)) {
                 case "in another transaction" -> this.inAnother.insert(payload);
                 case "caught" -> insertAndCatch(() -> this.payments.insert(payload));
+                case "caught before another statement" -> {
+                    insertAndCatch(() -> this.payments.insert(payload));
+                    this.jdbc.update("update sole set id = id");
+                }
                 case "late" -> beforeCommit(() -> this.payments.insert(payload));
                 case "late in another" -> beforeCommit(() -> this.inAnother.insert(payload));
                 default ->

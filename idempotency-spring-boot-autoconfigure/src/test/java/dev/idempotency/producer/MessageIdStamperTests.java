@@ -91,11 +91,25 @@ class MessageIdStamperTests {
         assertThat(idOf(send(record("key", header)))).isEqualTo("none");
     }
 
+    /** As on its first attempt, on which these headers were not there. */
     @Test
-    void aBlankIdIsNone() {
+    void whatAListenerSendsWithTheHeadersThatItsMessageGotInARetryTopicHasTheIdOfTheFirstAttempt() {
+        String first = idsInListener(List.of(INCOMING), "key").get(0);
+        IdempotencyContext.Scope retry = IdempotencyContext.open(List.of(INCOMING));
+        assertThat(idOf(send(record("key", KafkaHeaders.ORIGINAL_TOPIC)))).isEqualTo(first);
+        retry.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {" ", "\t", "\u00a0", "null"})
+    void aBlankIdIsNone(String blank) {
+        byte[] value = blank.getBytes(StandardCharsets.UTF_8);
         ProducerRecord<Object, Object> record = record(null);
-        record.headers().add("ce_id", " ".getBytes(StandardCharsets.UTF_8)).add(MessageIds.HEADER, null);
+        record.headers().add("ce_id", value).add(MessageIds.HEADER, null).add(MessageIds.HEADER, value);
         assertThat(UUID.fromString(idOf(send(record))).version()).isEqualTo(7);
+        ProducerRecord<Object, Object> ofBusiness = record(null);
+        ofBusiness.headers().add(MessageIds.HEADER, value);
+        assertThat(idOf(MessageIds.stamp(ofBusiness, "4711/PAID"))).isEqualTo("4711/PAID");
     }
 
     @Test

@@ -16,6 +16,7 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.observe.Duplicate;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -34,8 +35,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,6 +109,31 @@ abstract class AbstractProcessedMessageStoreIT {
     void empty() {
         this.jdbc.update("delete from idempotency_processed");
         this.jdbc.update("delete from effect");
+    }
+
+    /** As in a transaction per poll, in which listeners have read before the next message is claimed. */
+    @Test
+    void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
+        MessageIdStrategy strategy = new MessageIdStrategy("consumer", this.store);
+        Candidate reused =
+                new Candidate(0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L);
+        Admission answer = this.transaction.execute(status -> {
+            this.jdbc.queryForList("select id from effect");
+            assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
+                    .containsExactly(id("a"));
+            return strategy.admit(List.of(reused));
+        });
+        assertThat(answer.duplicates()).extracting(Duplicate::processedAt).doesNotContainNull();
+    }
+
+    private <T> T elsewhere(Supplier<T> work) {
+        try {
+            return this.threads
+                    .submit(() -> this.transaction.execute(status -> work.get()))
+                    .get();
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     private static MessageId id(String value) {

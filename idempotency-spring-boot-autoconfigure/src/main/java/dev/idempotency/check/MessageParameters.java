@@ -1,0 +1,112 @@
+package dev.idempotency.check;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.util.StringUtils;
+
+/**
+ * What stands behind the variables of a listener's expressions: those that all have, and its arguments, of which a batch
+ * gives each message its own element.
+ */
+final class MessageParameters {
+
+    /** What is not a part of the message, but carries it; {@code NONE} for what is one. */
+    enum Carrier {
+        NONE,
+        RECORD,
+        METADATA,
+        COORDINATES,
+        HEADERS_OF_RECORD,
+        MESSAGE,
+        HEADERS,
+        CALL
+    }
+
+    private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
+
+    private final Map<String, Carrier> carriers = new HashMap<>();
+    private final Map<String, String> headers = new HashMap<>();
+    private final Map<String, Class<?>> types = new HashMap<>();
+
+    MessageParameters(Method method) {
+        String[] names = NAMES.getParameterNames(method);
+        Parameter[] parameters = method.getParameters();
+        for (int i = 0; names != null && i < names.length; i++) {
+            add(names[i], parameters[i], ResolvableType.forMethodParameter(method, i));
+        }
+        // These stand before arguments of the same name.
+        this.carriers.put("record", Carrier.RECORD);
+        this.carriers.put("coordinates", Carrier.COORDINATES);
+        this.carriers.put("headers", Carrier.HEADERS_OF_RECORD);
+        this.carriers.remove("payload");
+        this.types.keySet().removeAll(Set.of("record", "coordinates", "headers", "payload"));
+    }
+
+    private void add(String name, Parameter parameter, ResolvableType type) {
+        this.types.put(name, elementOf(type));
+        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+        if (header != null) {
+            this.headers.put(name, StringUtils.hasText(header.name()) ? header.name() : name);
+            return;
+        }
+        Carrier carrier = AnnotatedElementUtils.hasAnnotation(parameter, Headers.class)
+                ? Carrier.HEADERS
+                : carrierIn(elementOf(type));
+        this.carriers.put(name, carrier);
+    }
+
+    private static Class<?> elementOf(ResolvableType type) {
+        if (type.isArray()) {
+            return type.getComponentType().toClass();
+        }
+        ResolvableType collection = type.as(Collection.class);
+        return (collection != ResolvableType.NONE) ? collection.getGeneric(0).toClass() : type.toClass();
+    }
+
+    private static Carrier carrierIn(Class<?> type) {
+        if (ConsumerRecord.class.isAssignableFrom(type)) {
+            return Carrier.RECORD;
+        } else if (ConsumerRecordMetadata.class.isAssignableFrom(type)) {
+            return Carrier.METADATA;
+        } else if (Message.class.isAssignableFrom(type)) {
+            return Carrier.MESSAGE;
+        } else if (MessageHeaders.class.isAssignableFrom(type) || MessageHeaderAccessor.class.isAssignableFrom(type)) {
+            return Carrier.HEADERS;
+        }
+        return (Acknowledgment.class.isAssignableFrom(type) || Consumer.class.isAssignableFrom(type))
+                ? Carrier.CALL
+                : Carrier.NONE;
+    }
+
+    /** The type of the argument behind a variable, as far as it is known. */
+    Class<?> type(String variable) {
+        return this.types.getOrDefault(variable, Object.class);
+    }
+
+    /** What carries the message behind a variable. */
+    Carrier carrier(String variable) {
+        return this.carriers.getOrDefault(variable, Carrier.NONE);
+    }
+
+    /** The header of the converted message behind a variable, or nothing if it is something else. */
+    String header(String variable) {
+        return this.headers.getOrDefault(variable, "");
+    }
+}
