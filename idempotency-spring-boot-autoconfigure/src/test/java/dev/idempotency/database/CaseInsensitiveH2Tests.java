@@ -3,19 +3,33 @@ package dev.idempotency.database;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** H2 may be told to take no notice of case, and then would two ids be one. */
+/** H2 may be told to take no notice of case, or of more than that, and then would two ids be one. */
 class CaseInsensitiveH2Tests {
 
-    @Test
-    void aDatabaseThatTakesNoNoticeOfCaseIsRefused() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "MODE=MySQL;IGNORECASE=TRUE",
+                "MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;IGNORECASE=TRUE",
+                "COLLATION=GERMAN",
+                "DATABASE_TO_LOWER=TRUE;COLLATION=GERMAN",
+                "INIT=SET COLLATION ENGLISH STRENGTH PRIMARY",
+                "COLLATION=CHARSET_CP500"
+            })
+    void aDatabaseThatTakesDifferentTextsForEqualIsRefused(String settings) {
         assertThatIllegalStateException()
-                .isThrownBy(() -> DialectResolver.resolve(
-                        new DriverManagerDataSource("jdbc:h2:mem:no-case;MODE=MySQL;IGNORECASE=TRUE")))
-                .withMessageContaining("IGNORECASE");
-        assertThat(DialectResolver.resolve(new DriverManagerDataSource("jdbc:h2:mem:with-case;MODE=MySQL")))
+                .isThrownBy(() -> DialectResolver.resolve(new DriverManagerDataSource("jdbc:h2:mem:;" + settings)))
+                .withMessageMatching("(?s).*(IGNORECASE=1|COLLATION=[A-Z]+).*");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"MODE=MySQL", "IGNORECASE=FALSE", "COLLATION=OFF", "DATABASE_TO_LOWER=TRUE"})
+    void anyOtherIsNot(String settings) {
+        assertThat(DialectResolver.resolve(new DriverManagerDataSource("jdbc:h2:mem:;" + settings)))
                 .isInstanceOf(H2Dialect.class);
     }
 }
