@@ -7,6 +7,7 @@ import dev.idempotency.Version;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -103,46 +104,55 @@ public final class WriteProbe {
         inTransaction(id -> {});
     }
 
-    /** The same, and what the cleanup does, and the inbox, and results, and positions, and versions. */
-    void tryAll(boolean cleanup, boolean withInbox, boolean withResults, boolean withPositions, boolean withVersions) {
+    /** The same, and what else the tables are used for. */
+    void tryAll(Set<TableUse> all) {
+        Set<TableUse> uses = new TreeSet<>(all);
         inTransaction(id -> {
-            if (withVersions) {
-                move(id, 1);
-                move(id, 2);
-                query(FIND, this.versions, id);
+            uses.forEach(use -> tryOut(use, id));
+            if (uses.contains(TableUse.CLEANUP)) {
+                uses.forEach(use -> tryCleanup(use, id));
             }
-            if (cleanup && withVersions) {
-                purge(this.versions, id);
-            }
-            if (withInbox) {
+        });
+    }
+
+    private void tryOut(TableUse use, MessageId id) {
+        switch (use) {
+            case CLEANUP -> {}
+            case INBOX -> {
                 update(KEEP, this.inbox, id);
                 update(COMPLETE, this.inbox, id);
                 query(LOCK, this.inbox, id);
                 update(START, this.inboxStarts, id);
                 update(RESTART, this.inboxStarts, id);
             }
-            if (withResults) {
+            case RESULTS -> {
                 update(KEEP_RESULT, this.results, id);
                 update(REPLACE_RESULT, this.results, id);
             }
-            if (withPositions) {
+            case POSITIONS -> {
                 moveTo(id, 0);
                 moveTo(id, 1);
             }
-            if (cleanup && withPositions) {
+            case VERSIONS -> {
+                move(id, 1);
+                move(id, 2);
+                query(FIND, this.versions, id);
+            }
+        }
+    }
+
+    /** What the cleanup does where the tables are used so. */
+    private void tryCleanup(TableUse use, MessageId id) {
+        switch (use) {
+            case CLEANUP -> purge(this.processed, id);
+            case INBOX -> purge(this.inbox, id);
+            case RESULTS -> purge(this.results, id);
+            case POSITIONS -> {
                 query(LOCK_POSITION, this.positions, id);
                 update(DELETE_POSITION, this.positions, id);
             }
-            if (cleanup) {
-                purge(this.processed, id);
-            }
-            if (cleanup && withResults) {
-                purge(this.results, id);
-            }
-            if (cleanup && withInbox) {
-                purge(this.inbox, id);
-            }
-        });
+            case VERSIONS -> purge(this.versions, id);
+        }
     }
 
     /** Whether the driver does not know what becomes of a transaction, so that rows stand witness. */
