@@ -213,7 +213,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return this.database.inTransaction(template -> template.queryForObject(this.any, String.class, consumer) != null);
+        return this.database.inTransaction(
+                template -> template.queryForObject(this.any, String.class, consumer) != null);
     }
 
     @Override

@@ -179,7 +179,8 @@ public final class JdbcVersionStore implements AutoCloseable {
      * @return whether it had been known
      */
     public boolean forget(MessageId entity) {
-        return this.database.inTransaction(template -> template.update(this.delete, entity.consumer(), entity.value()) > 0);
+        return this.database.inTransaction(
+                template -> template.update(this.delete, entity.consumer(), entity.value()) > 0);
     }
 
     /** How many entities are known, estimated, and how old the oldest is of these consumers. */

@@ -446,9 +446,10 @@ class OffsetStrategyIT extends ApplicationTest {
             factory.setBatchListener(true);
             factory.setBatchInterceptor((records, consumer) -> new ConsumerRecords<>(
                     records.partitions().stream()
-                            .collect(Collectors.toMap(partition -> partition, partition -> records.records(partition).stream()
-                                    .flatMap(interceptor)
-                                    .toList())),
+                            .collect(Collectors.toMap(
+                                    partition -> partition, partition -> records.records(partition).stream()
+                                            .flatMap(interceptor)
+                                            .toList())),
                     Map.of()));
             return factory;
         }

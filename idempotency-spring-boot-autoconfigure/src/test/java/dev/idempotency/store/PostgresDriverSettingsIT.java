@@ -53,9 +53,8 @@ class PostgresDriverSettingsIT {
         try (JdbcProcessedMessageStore messages = new JdbcProcessedMessageStore(database, PATIENCE);
                 JdbcPositionStore positions = new JdbcPositionStore(database, PATIENCE);
                 JdbcVersionStore versions = new JdbcVersionStore(database, PATIENCE)) {
-            List<Claim> claims = ids.stream()
-                    .map(id -> new Claim(id, SOMEWHERE, 7L))
-                    .toList();
+            List<Claim> claims =
+                    ids.stream().map(id -> new Claim(id, SOMEWHERE, 7L)).toList();
             assertThat(transaction.<Set<MessageId>>execute(status -> messages.claim(claims.subList(0, 2))))
                     .containsExactlyInAnyOrderElementsOf(ids.subList(0, 2));
             ClaimAnswer answer = transaction.execute(status -> messages.claimOrFind(claims));
