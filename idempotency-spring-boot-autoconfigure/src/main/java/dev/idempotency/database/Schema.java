@@ -47,7 +47,19 @@ public final class Schema implements InitializingBean {
         switch (this.mode) {
             case MIGRATE -> migrate();
             case VALIDATE -> validate();
-            case NONE -> {}
+            case NONE -> {
+                return;
+            }
+        }
+        refuseInexactIds();
+    }
+
+    /** Tables may have been made by hand, or with settings of the database that the application's own scripts have changed. */
+    private void refuseInexactIds() {
+        try {
+            this.probe.requireExactIds();
+        } catch (DataAccessException ex) {
+            logger.debug("How the table of processed messages compares ids could not be tried", ex);
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -31,5 +32,18 @@ class CaseInsensitiveH2Tests {
     void anyOtherIsNot(String settings) {
         assertThat(DialectResolver.resolve(new DriverManagerDataSource("jdbc:h2:mem:;" + settings)))
                 .isInstanceOf(H2Dialect.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void tablesThatAreMadeAfterAScriptHasSaidSoAreRefused(SchemaMode mode) {
+        DriverManagerDataSource dataSource =
+                new DriverManagerDataSource("jdbc:h2:mem:after-script-%s;DB_CLOSE_DELAY=-1".formatted(mode));
+        IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+        database.jdbc().execute("set ignorecase true");
+        SchemaScript.ALL.forEach(script -> database.jdbc().execute(script.sql(database.dialect())));
+        assertThatIllegalStateException()
+                .isThrownBy(new Schema(database, mode)::afterPropertiesSet)
+                .withMessageContaining("idempotency_processed takes ids of messages for equal that are not");
     }
 }
