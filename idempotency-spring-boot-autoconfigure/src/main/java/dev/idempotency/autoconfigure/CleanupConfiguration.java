@@ -3,6 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
@@ -79,7 +80,7 @@ final class CleanupConfiguration {
     @Conditional(Scheduled.class)
     CleanupSchedule idempotencyCleanupSchedule(
             Cleanup cleanup, CleanupProperties properties, ObjectProvider<Schema> schema) {
-        schema.ifAvailable(Schema::useForCleanup);
+        schema.ifAvailable(used -> used.use(TableUse.CLEANUP));
         Duration interval = Objects.requireNonNull(properties.interval().duration());
         return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
     }

@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
@@ -45,7 +46,7 @@ final class InboxConfiguration {
                         messages.stream().map(DeliveredMessage::record).toList(),
                         failure),
                 notifier(observers),
-                () -> schema.ifAvailable(Schema::useForInbox));
+                () -> schema.ifAvailable(used -> used.use(TableUse.INBOX)));
     }
 
     @Bean

@@ -4,6 +4,7 @@ import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.Schema;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -78,14 +79,14 @@ final class OperationsConfiguration {
             @Override
             public void isPlanned() {
                 if (this.schema != null) {
-                    this.schema.useForResults();
+                    this.schema.use(TableUse.RESULTS);
                 }
             }
 
             @Override
             public void isMade() {
                 if (this.schema != null) {
-                    this.schema.noteResults();
+                    this.schema.note(TableUse.RESULTS);
                 }
             }
         }

@@ -28,17 +28,24 @@ public final class DialectResolver {
         };
     }
 
-    /** Asks in upper case, as the database has these names, unless it is told to have all of them in lower case. */
+    /**
+     * Any collation takes some texts for equal that are not, be it for characters that cannot be seen. A database that is told
+     * to have names in lower case has those of its settings so, too.
+     */
     private static Dialect h2(DataSource dataSource) {
-        List<String> ignoreCase = new JdbcTemplate(dataSource)
-                .queryForList(
-                        "select SETTING_VALUE from INFORMATION_SCHEMA.SETTINGS where SETTING_NAME = 'IGNORECASE'",
-                        String.class);
-        if (ignoreCase.contains("1")) {
+        List<String> settings = new JdbcTemplate(dataSource).queryForList("""
+                select upper(SETTING_NAME || '=' || SETTING_VALUE)
+                from INFORMATION_SCHEMA.SETTINGS
+                where (upper(SETTING_NAME) = 'IGNORECASE' and SETTING_VALUE = '1')
+                    or (upper(SETTING_NAME) = 'COLLATION' and upper(SETTING_VALUE) <> 'OFF')
+                """, String.class);
+        if (!settings.isEmpty()) {
             throw new IllegalStateException(
-                    "The H2 database takes no notice of upper and lower case (IGNORECASE=TRUE), so"
-                            + " that of two messages whose ids differ in nothing else one would be dropped as a duplicate. Remove"
-                            + " IGNORECASE from its URL, and declare columns of your own as VARCHAR_IGNORECASE.");
+                    ("The H2 database is told to take texts for equal that are not, as those that differ in upper and lower"
+                                    + " case (%s), so that of two messages with such ids one would be dropped as a"
+                                    + " duplicate. Remove IGNORECASE and COLLATION from its URL and its scripts, and"
+                                    + " declare columns of your own as VARCHAR_IGNORECASE.")
+                            .formatted(String.join(", ", settings)));
         }
         return new H2Dialect();
     }

@@ -4,6 +4,7 @@ import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -27,6 +28,9 @@ public final class IdempotencyDatabase {
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
 
+    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
+    private static final int LOOK_UP_SECONDS = 5;
+
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
 
     private final DataSource dataSource;
@@ -34,6 +38,8 @@ public final class IdempotencyDatabase {
     private final @Nullable String schema;
     private final JdbcTransactionManager transactionManager;
     private final BoundTransaction current;
+    private final JdbcTemplate jdbc;
+    private final JdbcTemplate lookUps;
 
     /** {@code schema} is the name of the tables' schema, or {@code null} for the one that connections begin in. */
     public IdempotencyDatabase(DataSource dataSource, Dialect dialect, @Nullable String schema) {
@@ -49,6 +55,8 @@ public final class IdempotencyDatabase {
         this.schema = schema;
         this.transactionManager = new JdbcTransactionManager(this.dataSource);
         this.current = new BoundTransaction(this.dataSource);
+        this.jdbc = jdbc();
+        this.lookUps = jdbc(LOOK_UP_SECONDS);
     }
 
     /** Transaction managers do the same, so that both agree on the key under which a transaction's connection is bound. */
@@ -145,6 +153,11 @@ public final class IdempotencyDatabase {
         return jdbc;
     }
 
+    /** A template whose statements may take seconds, for those who look something up. */
+    public JdbcTemplate lookUps() {
+        return this.lookUps;
+    }
+
     /**
      * Does the work in the current transaction or, where there is none, in one of its own.
      *
@@ -155,6 +168,12 @@ public final class IdempotencyDatabase {
         return isInTransaction()
                 ? work.get()
                 : new TransactionTemplate(this.transactionManager).execute(status -> work.get());
+    }
+
+    /** The same with a template: the current transaction has its own time, any other has seconds. */
+    public <T extends @Nullable Object> T inTransaction(Function<JdbcTemplate, T> work) {
+        JdbcTemplate template = isInTransaction() ? this.jdbc : this.lookUps;
+        return inTransaction(() -> work.apply(template));
     }
 
     /** Whether there is a transaction already, whose own time holds for what is done in it. */

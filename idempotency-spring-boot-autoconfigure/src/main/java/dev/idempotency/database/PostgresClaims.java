@@ -15,7 +15,8 @@ import java.util.Set;
  *
  * <p>Those that answer with originals, too, are slower for new messages. One claim is looked up first, which costs least if it
  * is a duplicate's; several are inserted and looked up by one statement. All its parts see the table as it was when it began:
- * what others have committed while it waited for them it neither inserts nor finds.
+ * what others have committed while it waited for them it neither inserts nor finds. Arrays are cast to what they are, as the
+ * driver's simple query mode does not say it.
  */
 final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
 
@@ -35,7 +36,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
     private static final String MANY = """
             insert into %1$s (consumer_id, message_id, record_topic, record_partition, record_offset%2$s)
             select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset%2$s
-            from unnest(?, ?, ?, ?%3$s)
+            from unnest(cast(? as varchar[]), cast(? as varchar[]), cast(? as integer[]), cast(? as bigint[])%3$s)
                 as claim (message_id, record_topic, record_partition, record_offset%2$s)
             order by claim.message_id collate "C"
             on conflict do nothing
@@ -65,10 +66,9 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
 
         static Statements of(String table, boolean digests) {
             String digest = digests ? ", payload_digest" : "";
-            String parameter = digests ? ", ?" : "";
-            String one = ONE.formatted(table, digest, parameter);
+            String one = ONE.formatted(table, digest, digests ? ", ?" : "");
             String find = FIND_ONE.formatted(table, digest);
-            String many = MANY.formatted(table, digest, parameter);
+            String many = MANY.formatted(table, digest, digests ? ", cast(? as bigint[])" : "");
             String manyAnswering = MANY_ANSWERING.formatted(table, digest, digests ? ", null" : "", many.strip());
             return new Statements(digests, one, find, many, manyAnswering);
         }

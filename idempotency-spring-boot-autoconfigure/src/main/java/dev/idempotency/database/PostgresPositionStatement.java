@@ -51,7 +51,9 @@ final class PostgresPositionStatement implements PositionStatement {
                 consumer_id, record_topic, record_partition, topic_id, previous_offset, next_offset
             )
             select ?, claim.record_topic, claim.record_partition, claim.topic_id, claim.first_offset, claim.next_offset
-            from unnest(?, ?, ?, ?, ?)
+            from unnest(
+                    cast(? as varchar[]), cast(? as integer[]), cast(? as varchar[]), cast(? as bigint[]),
+                    cast(? as bigint[]))
                 as claim (record_topic, record_partition, topic_id, first_offset, next_offset)
             order by claim.record_topic collate "C", claim.record_partition
             """ + OR_MOVE;

@@ -40,7 +40,9 @@ final class PostgresVersions implements VersionStatement {
             )
             select ?, claim.message_id, claim.version_kind, claim.version, claim.record_topic, claim.record_partition,
                 claim.record_offset
-            from unnest(?, ?, ?, ?, ?, ?)
+            from unnest(
+                    cast(? as varchar[]), cast(? as varchar[]), cast(? as numeric[]), cast(? as varchar[]),
+                    cast(? as integer[]), cast(? as bigint[]))
                 as claim (message_id, version_kind, version, record_topic, record_partition, record_offset)
             order by claim.message_id collate "C"
             """;

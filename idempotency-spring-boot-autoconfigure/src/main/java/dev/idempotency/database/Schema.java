@@ -3,8 +3,11 @@ package dev.idempotency.database;
 import java.sql.DatabaseMetaData;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,11 +27,7 @@ public final class Schema implements InitializingBean {
     private final IdempotencyDatabase database;
     private final SchemaMode mode;
     private final WriteProbe probe;
-    private volatile boolean usedByCleanup;
-    private volatile boolean usedByInbox;
-    private volatile boolean usedForResults;
-    private volatile boolean usedForPositions;
-    private volatile boolean usedForVersions;
+    private final Set<TableUse> uses = ConcurrentHashMap.newKeySet();
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
@@ -48,7 +47,19 @@ public final class Schema implements InitializingBean {
         switch (this.mode) {
             case MIGRATE -> migrate();
             case VALIDATE -> validate();
-            case NONE -> {}
+            case NONE -> {
+                return;
+            }
+        }
+        refuseInexactIds();
+    }
+
+    /** Tables may have been made by hand, or with settings of the database that the application's own scripts have changed. */
+    private void refuseInexactIds() {
+        try {
+            this.probe.requireExactIds();
+        } catch (DataAccessException ex) {
+            logger.debug("How the table of processed messages compares ids could not be tried", ex);
         }
     }
 
@@ -107,63 +118,21 @@ public final class Schema implements InitializingBean {
         refuseWhatIsDenied();
     }
 
-    /** Says that old rows are removed by this application, which its database's user must be allowed to do. */
-    public void useForCleanup() {
-        this.usedByCleanup = true;
-        if (this.mode == SchemaMode.VALIDATE) {
+    /** Says what the tables are used for by this application, which its database's user must be allowed to do. */
+    public void use(TableUse use) {
+        if (this.uses.add(use) && this.mode == SchemaMode.VALIDATE) {
             refuseWhatIsDenied();
         }
     }
 
-    /** Says that a listener of this application has an inbox, which its database's user must be allowed to write. */
-    public void useForInbox() {
-        if (!this.usedByInbox) {
-            this.usedByInbox = true;
-            if (this.mode == SchemaMode.VALIDATE) {
-                refuseWhatIsDenied();
-            }
-        }
+    /** Says what the tables are used for already, whatever its database's user is allowed to do. */
+    public void note(TableUse use) {
+        this.uses.add(use);
     }
 
-    /** Says that results are kept by this application, whatever its database's user is allowed to do. */
-    public void noteResults() {
-        this.usedForResults = true;
-    }
-
-    /** Says that results will be kept by this application, which its database's user must be allowed to do. */
-    public void useForResults() {
-        if (!this.usedForResults) {
-            this.usedForResults = true;
-            if (this.mode == SchemaMode.VALIDATE) {
-                refuseWhatIsDenied();
-            }
-        }
-    }
-
-    /** Says that a listener of this application has positions, which its database's user must be allowed to move. */
-    public void useForPositions() {
-        if (!this.usedForPositions) {
-            this.usedForPositions = true;
-            if (this.mode == SchemaMode.VALIDATE) {
-                refuseWhatIsDenied();
-            }
-        }
-    }
-
-    /** Says that a listener of this application compares versions, which its database's user must be allowed to write. */
-    public void useForVersions() {
-        if (!this.usedForVersions) {
-            this.usedForVersions = true;
-            if (this.mode == SchemaMode.VALIDATE) {
-                refuseWhatIsDenied();
-            }
-        }
-    }
-
-    /** Does what consumers, and the cleanup and the inbox where they are used, do with the tables; fails as they would. */
+    /** Does what consumers, and whoever else uses the tables, do with them; fails as they would. */
     public void tryOut() {
-        this.probe.tryAll(
-                this.usedByCleanup, this.usedByInbox, this.usedForResults, this.usedForPositions, this.usedForVersions);
+        this.probe.tryAll(this.uses);
     }
 
     /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
@@ -180,34 +149,24 @@ public final class Schema implements InitializingBean {
 
     private IllegalStateException denied(DataAccessException failure) {
         String denial = WriteProbe.denial(failure);
-        String tables = this.database.processedTable()
-                + (this.usedByInbox
-                        ? ", on %s and on %s".formatted(this.database.inboxTable(), this.database.inboxStartsTable())
-                        : "")
-                + (this.usedForResults ? " and on " + this.database.resultTable() : "")
-                + (this.usedForPositions ? " and on " + this.database.positionTable() : "")
-                + (this.usedForVersions ? " and on " + this.database.versionTable() : "");
+        String tables = Stream.concat(
+                        Stream.of(IdempotencyDatabase.PROCESSED),
+                        this.uses.stream().sorted().flatMap(use -> use.tables().stream()))
+                .map(this.database::table)
+                .collect(Collectors.joining(" and on "));
         return new IllegalStateException(
                 ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
                                 + " select, insert%s%s on %s.")
                         .formatted(
                                 (denial != null) ? denial : failure.getMessage(),
-                                isUpdated() ? ", update" : "",
+                                this.uses.isEmpty() ? "" : ", update",
                                 isDeletedFrom() ? ", delete" : "",
                                 tables),
                 failure);
     }
 
-    private boolean isUpdated() {
-        return this.usedByCleanup
-                || this.usedByInbox
-                || this.usedForResults
-                || this.usedForPositions
-                || this.usedForVersions;
-    }
-
     private boolean isDeletedFrom() {
-        return this.usedByCleanup || this.probe.areWitnessesNeeded();
+        return this.uses.contains(TableUse.CLEANUP) || this.probe.areWitnessesNeeded();
     }
 
     /** Names of the scripts that the database lacks; none when it is at the expected version. */
@@ -217,8 +176,8 @@ public final class Schema implements InitializingBean {
 
     /** A table that is not used here may be one that the user has no right to: then it is there. */
     private boolean isThere(SchemaScript script, JdbcTemplate jdbc) {
-        boolean unused = (script.table().equals(IdempotencyDatabase.POSITION) && !this.usedForPositions)
-                || (script.table().equals(IdempotencyDatabase.VERSION) && !this.usedForVersions);
+        boolean unused = Stream.of(TableUse.POSITIONS, TableUse.VERSIONS)
+                .anyMatch(use -> use.tables().contains(script.table()) && !this.uses.contains(use));
         return unused
                 ? WriteProbe.findIfAccessible(() -> script.hasRun(this.database, jdbc), true)
                 : script.hasRun(this.database, jdbc);

@@ -7,6 +7,7 @@ import dev.idempotency.Version;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -29,6 +30,15 @@ public final class WriteProbe {
 
     private static final String CONSUMER = "idempotency/trial";
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("none", 0, 0);
+
+    /** The longest end of an id that begins with a UUID, but for one character. */
+    private static final String LONG = "x".repeat(MessageId.MAX_VALUE_LENGTH - 37);
+
+    /**
+     * What ids end with that some tables take for one: in another case, with what is padded or not seen, or with what does not
+     * fit in.
+     */
+    private static final List<String> ALMOST_EQUAL = List.of("A", "a", "a\u0001", "a ", LONG + "1", LONG + "2");
 
     private static final String FIND = "select message_id from %s where consumer_id = ? and message_id = ?";
 
@@ -103,46 +113,91 @@ public final class WriteProbe {
         inTransaction(id -> {});
     }
 
-    /** The same, and what the cleanup does, and the inbox, and results, and positions, and versions. */
-    void tryAll(boolean cleanup, boolean withInbox, boolean withResults, boolean withPositions, boolean withVersions) {
+    /**
+     * Claims messages whose ids are almost equal, and one of them again.
+     *
+     * @throws IllegalStateException if the table takes one for another, or lets one be claimed twice
+     */
+    void requireExactIds() {
+        String begin = UUID.randomUUID().toString();
+        List<Claim> claims = ALMOST_EQUAL.stream()
+                .map(end -> new Claim(new MessageId(CONSUMER, begin + end), NOWHERE))
+                .toList();
+        this.transaction.executeWithoutResult(status -> {
+            status.setRollbackOnly();
+            execute(connection -> {
+                Set<MessageId> claimed = this.claim.execute(connection, claims, TIMEOUT_SECONDS);
+                Set<MessageId> again = this.claim.execute(connection, claims.subList(0, 1), TIMEOUT_SECONDS);
+                if (claimed.size() < claims.size()) {
+                    throw inexact(
+                            "takes ids of messages for equal that are not, as they differ in case, at their end or in a"
+                                    + " control character: of two such messages one would be dropped as a duplicate");
+                }
+                if (!again.isEmpty()) {
+                    throw inexact("lets a message be claimed twice, which would be processed twice");
+                }
+                return null;
+            });
+        });
+    }
+
+    private IllegalStateException inexact(String what) {
+        return new IllegalStateException(
+                ("The table %s %s. Let its primary key, consumer_id and message_id, be as the script has it that makes the"
+                                + " table: on MariaDB and MySQL with its lengths and collations, on H2 neither IGNORECASE nor"
+                                + " COLLATION may have been set before.")
+                        .formatted(this.processed, what));
+    }
+
+    /** What {@link #tryClaims} does, and what else the tables are used for. */
+    void tryAll(Set<TableUse> all) {
+        Set<TableUse> uses = new TreeSet<>(all);
         inTransaction(id -> {
-            if (withVersions) {
-                move(id, 1);
-                move(id, 2);
-                query(FIND, this.versions, id);
+            uses.forEach(use -> tryOut(use, id));
+            if (uses.contains(TableUse.CLEANUP)) {
+                uses.forEach(use -> tryCleanup(use, id));
             }
-            if (cleanup && withVersions) {
-                purge(this.versions, id);
-            }
-            if (withInbox) {
+        });
+    }
+
+    private void tryOut(TableUse use, MessageId id) {
+        switch (use) {
+            case CLEANUP -> {}
+            case INBOX -> {
                 update(KEEP, this.inbox, id);
                 update(COMPLETE, this.inbox, id);
                 query(LOCK, this.inbox, id);
                 update(START, this.inboxStarts, id);
                 update(RESTART, this.inboxStarts, id);
             }
-            if (withResults) {
+            case RESULTS -> {
                 update(KEEP_RESULT, this.results, id);
                 update(REPLACE_RESULT, this.results, id);
             }
-            if (withPositions) {
+            case POSITIONS -> {
                 moveTo(id, 0);
                 moveTo(id, 1);
             }
-            if (cleanup && withPositions) {
+            case VERSIONS -> {
+                move(id, 1);
+                move(id, 2);
+                query(FIND, this.versions, id);
+            }
+        }
+    }
+
+    /** What the cleanup does where the tables are used so. */
+    private void tryCleanup(TableUse use, MessageId id) {
+        switch (use) {
+            case CLEANUP -> purge(this.processed, id);
+            case INBOX -> purge(this.inbox, id);
+            case RESULTS -> purge(this.results, id);
+            case POSITIONS -> {
                 query(LOCK_POSITION, this.positions, id);
                 update(DELETE_POSITION, this.positions, id);
             }
-            if (cleanup) {
-                purge(this.processed, id);
-            }
-            if (cleanup && withResults) {
-                purge(this.results, id);
-            }
-            if (cleanup && withInbox) {
-                purge(this.inbox, id);
-            }
-        });
+            case VERSIONS -> purge(this.versions, id);
+        }
     }
 
     /** Whether the driver does not know what becomes of a transaction, so that rows stand witness. */

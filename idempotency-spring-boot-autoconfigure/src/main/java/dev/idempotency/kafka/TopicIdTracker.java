@@ -90,7 +90,9 @@ public final class TopicIdTracker {
      *
      * @throws TopicUnknownException if the topic is not known, as long as the broker cannot be asked
      */
-    public TopicCoordinates of(ConsumerRecord<?, ?> record) {
+    public TopicCoordinates of(ConsumerRecord<?, ?> delivered) {
+        ConsumerRecord<?, ?> record = InterceptedRecords.received(delivered);
+        InterceptedRecords.requireReceived(RecordCoordinates.of(record));
         RecordCoordinates original = RecordCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);
         if (told != null) {

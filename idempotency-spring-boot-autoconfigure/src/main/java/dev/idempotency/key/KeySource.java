@@ -16,7 +16,7 @@ public interface KeySource {
 
         @Override
         public String keyOf(MessageView message) {
-            return RecordCoordinates.of(message.record()).toString();
+            return RecordCoordinates.of(message.received()).toString();
         }
 
         @Override
@@ -24,6 +24,7 @@ public interface KeySource {
             return "the offset";
         }
     };
+
     /** Whether it looks at nothing but the record, so that keys are known before records are converted to arguments. */
     default boolean isOfRecord() {
         return true;

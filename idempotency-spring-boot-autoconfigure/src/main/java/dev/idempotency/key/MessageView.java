@@ -6,8 +6,13 @@ import org.jspecify.annotations.Nullable;
 /** One message of a delivery: its record, and what the listener is about to receive of it. */
 public interface MessageView {
 
-    /** The record as it came from Kafka. */
+    /** The record that the listener is called with. */
     ConsumerRecord<?, ?> record();
+
+    /** The record as it came from Kafka, which an interceptor may have replaced by another one. */
+    default ConsumerRecord<?, ?> received() {
+        return record();
+    }
 
     /** The payload after conversion, or the record's value where the listener takes no payload. */
     @Nullable

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.definition.ListenerMethod;
+import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import java.util.function.Supplier;
@@ -29,6 +30,11 @@ record ArgumentsView(
     @Override
     public ConsumerRecord<?, ?> record() {
         return this.records.get(this.position);
+    }
+
+    @Override
+    public ConsumerRecord<?, ?> received() {
+        return InterceptedRecords.received(record());
     }
 
     @Override

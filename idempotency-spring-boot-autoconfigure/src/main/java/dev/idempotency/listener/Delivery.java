@@ -7,6 +7,7 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.kafka.InterceptedRecords;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -116,7 +117,8 @@ final class Delivery {
             endReply();
         }
         if (!this.shared && !isNacked()) {
-            DeliveryContext.settle(this.records);
+            DeliveryContext.settle(
+                    this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();

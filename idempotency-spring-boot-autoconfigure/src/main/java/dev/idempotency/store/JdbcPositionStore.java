@@ -39,14 +39,9 @@ public final class JdbcPositionStore implements AutoCloseable {
 
     private static final String LAST = "select %s, %s from %s where consumer_id = ?";
 
-    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
-    private static final int LOOK_UP_SECONDS = 5;
-
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final PositionStatement statement;
-    private final JdbcTemplate jdbc;
-    private final JdbcTemplate lookUps;
     private final String table;
     private final String all;
     private final String one;
@@ -62,8 +57,6 @@ public final class JdbcPositionStore implements AutoCloseable {
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.table = database.positionTable();
         this.statement = dialect.positionsIn(this.table);
-        this.jdbc = database.jdbc();
-        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
         this.all = ALL.formatted(processedAt, this.table);
         this.one = ONE.formatted(processedAt, this.table);
         this.reset = RESET.formatted(this.table, dialect.now());
@@ -90,18 +83,18 @@ public final class JdbcPositionStore implements AutoCloseable {
     @Nullable
     PartitionPosition lock(PositionClaim claim) {
         return this.transaction.execute(
-                (connection, limit) -> first(this.jdbc.query(
+                (connection, limit) -> first(this.database.inTransaction(template -> template.query(
                         this.one + " for update",
                         JdbcPositionStore::position,
                         claim.consumer(),
                         claim.topic(),
-                        claim.partition())),
+                        claim.partition()))),
                 claim::toString);
     }
 
     /** Moves a position to the end of a claim, wherever it stood, unless it has been moved since it was read. */
     boolean reset(PositionClaim claim, PartitionPosition read) {
-        return this.jdbc.update(
+        return this.database.inTransaction(template -> template.update(
                         this.reset,
                         claim.topicId(),
                         claim.from(),
@@ -111,12 +104,12 @@ public final class JdbcPositionStore implements AutoCloseable {
                         claim.partition(),
                         read.topicId(),
                         read.nextOffset())
-                == 1;
+                == 1);
     }
 
     /** Up to where a consumer has processed its partitions. */
     public List<PartitionPosition> positionsOf(String consumer) {
-        return this.database.inTransaction(() -> this.lookUps.query(this.all, JdbcPositionStore::position, consumer));
+        return this.database.inTransaction(template -> template.query(this.all, JdbcPositionStore::position, consumer));
     }
 
     /**
@@ -125,13 +118,13 @@ public final class JdbcPositionStore implements AutoCloseable {
      * @return whether it was known
      */
     public boolean forget(String consumer, String topic, int partition) {
-        return this.database.inTransaction(() -> this.lookUps.update(this.delete, consumer, topic, partition) > 0);
+        return this.database.inTransaction(template -> template.update(this.delete, consumer, topic, partition) > 0);
     }
 
     /** The consumers that have positions, whether or not they are in this application, if the user may know. */
     public List<String> consumers() {
         return WriteProbe.findIfAccessible(
-                () -> this.database.inTransaction(() -> this.database.consumersIn(this.table, this.lookUps)),
+                () -> this.database.inTransaction(template -> this.database.consumersIn(this.table, template)),
                 List.of());
     }
 
@@ -142,22 +135,22 @@ public final class JdbcPositionStore implements AutoCloseable {
      * @return how many
      */
     public int purgeAbandoned(String consumer, Duration idle, int limit) {
+        JdbcTemplate lookUps = this.database.lookUps();
         return this.database.newTransaction().execute(status -> {
             List<PartitionPosition> positions =
-                    this.lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
-            if (positions.isEmpty() || !isIdle(consumer, idle)) {
+                    lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
+            if (positions.isEmpty() || !isIdle(consumer, idle, lookUps)) {
                 return 0;
             }
             return positions.stream()
                     .limit(limit)
-                    .mapToInt(position ->
-                            this.lookUps.update(this.delete, consumer, position.topic(), position.partition()))
+                    .mapToInt(position -> lookUps.update(this.delete, consumer, position.topic(), position.partition()))
                     .sum();
         });
     }
 
-    private boolean isIdle(String consumer, Duration idle) {
-        return this.lookUps.query(
+    private boolean isIdle(String consumer, Duration idle, JdbcTemplate lookUps) {
+        return lookUps.query(
                 this.last,
                 row -> {
                     BigDecimal latest = row.next() ? row.getBigDecimal(1) : null;

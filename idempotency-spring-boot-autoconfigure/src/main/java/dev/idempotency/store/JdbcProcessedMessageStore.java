@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -45,9 +44,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     /** The column after what every message has. */
     private static final int DIGEST = 7;
-
-    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
-    private static final int LOOK_UP_SECONDS = 5;
 
     private static final String FIND = """
             select message_id, record_topic, record_partition, record_offset, %s, %s%s
@@ -77,8 +73,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final String delete;
     private final String markForgotten;
     private final String deleteResult;
-    private final JdbcTemplate jdbc;
-    private final JdbcTemplate lookUps;
     private final StoreStatisticsReader statistics;
     private final WriteProbe probe;
 
@@ -99,9 +93,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.delete = DELETE.formatted(table);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
         this.deleteResult = DELETE.formatted(database.resultTable());
-        this.jdbc = database.jdbc();
-        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
-        this.statistics = new StoreStatisticsReader(database, this.lookUps);
+        this.statistics = new StoreStatisticsReader(database);
         this.probe = new WriteProbe(database);
     }
 
@@ -176,7 +168,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private BooleanSupplier callWitness(String consumer) {
         MessageId witness = new MessageId(consumer, WITNESS_PREFIX + UUID.randomUUID());
         claim(List.of(new Claim(witness, NOWHERE)));
-        return () -> delete(witness, this.jdbc);
+        return () -> this.database.inTransaction(template -> delete(witness, template));
     }
 
     @Override
@@ -190,7 +182,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     }
 
     private Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids, String ending) {
-        return inTransaction(template -> {
+        return this.database.inTransaction(template -> {
             Map<MessageId, ProcessedMessage> found = new HashMap<>();
             List<MessageId> all = List.copyOf(ids);
             for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
@@ -232,12 +224,13 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return inTransaction(template -> template.queryForObject(this.any, String.class, consumer) != null);
+        return this.database.inTransaction(
+                template -> template.queryForObject(this.any, String.class, consumer) != null);
     }
 
     @Override
     public boolean forget(MessageId id) {
-        return inTransaction(template -> {
+        return this.database.inTransaction(template -> {
             boolean known = delete(id, template);
             if (known) {
                 updateIfUsed(this.markForgotten, id, template);
@@ -261,12 +254,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return template.update(this.delete, id.consumer(), id.value()) > 0;
     }
 
-    /** A listener's transaction has its own time, any other has seconds. */
-    private <T> T inTransaction(Function<JdbcTemplate, T> work) {
-        JdbcTemplate template = this.database.isInTransaction() ? this.jdbc : this.lookUps;
-        return this.database.inTransaction(() -> work.apply(template));
-    }
-
     @Override
     public boolean takesWrites() {
         try {
@@ -280,7 +267,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.database.inTransaction(() -> this.statistics.read(consumers));
+        return this.statistics.read(consumers);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.database.ConstraintName;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
@@ -44,7 +45,7 @@ public final class JdbcStrategyFactory implements AutoCloseable {
     public AdmissionStrategy byOffset(
             String consumer, TopicIdTracker topics, ConsumerObserver observer, ProcessedMessageStore store) {
         if (this.schema != null) {
-            this.schema.useForPositions();
+            this.schema.use(TableUse.POSITIONS);
         }
         return new OffsetStrategy(consumer, this.positions, topics, observer, store);
     }
@@ -71,7 +72,7 @@ public final class JdbcStrategyFactory implements AutoCloseable {
     /** Recognises the messages of a consumer by the versions of entities. */
     public AdmissionStrategy byVersion(String consumer, ProcessedMessageStore store) {
         if (this.schema != null) {
-            this.schema.useForVersions();
+            this.schema.use(TableUse.VERSIONS);
         }
         return new VersionStrategy(consumer, this.versions, store);
     }

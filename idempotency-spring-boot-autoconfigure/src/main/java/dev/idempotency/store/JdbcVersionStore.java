@@ -27,7 +27,6 @@ public final class JdbcVersionStore implements AutoCloseable {
             Comparator.comparing(claim -> claim.entity().value());
 
     private static final int ENTITIES_PER_QUERY = 500;
-    private static final int LOOK_UP_SECONDS = 5;
 
     /** How often a version may be changed by others between two looks at it. */
     private static final int ROUNDS = 5;
@@ -46,8 +45,6 @@ public final class JdbcVersionStore implements AutoCloseable {
     private final String find;
     private final String findCurrent;
     private final String delete;
-    private final JdbcTemplate jdbc;
-    private final JdbcTemplate lookUps;
     private final StoreStatisticsReader statistics;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
@@ -60,9 +57,7 @@ public final class JdbcVersionStore implements AutoCloseable {
         this.find = FIND.formatted(VersionColumns.of(dialect), table);
         this.findCurrent = this.find + ((this.statement != null) ? this.statement.currentRead() : "");
         this.delete = DELETE.formatted(table);
-        this.jdbc = database.jdbc();
-        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
-        this.statistics = new StoreStatisticsReader(database, table, database.versionEstimate(), this.lookUps);
+        this.statistics = new StoreStatisticsReader(database, table, database.versionEstimate());
     }
 
     /**
@@ -156,8 +151,7 @@ public final class JdbcVersionStore implements AutoCloseable {
 
     private Map<MessageId, StoredVersion> find(Collection<MessageId> entities, String sql) {
         List<MessageId> all = new ArrayList<>(entities);
-        JdbcTemplate template = template();
-        return this.database.inTransaction(() -> {
+        return this.database.inTransaction(template -> {
             Map<MessageId, StoredVersion> found = new HashMap<>();
             for (int from = 0; from < all.size(); from += ENTITIES_PER_QUERY) {
                 find(all.subList(from, Math.min(from + ENTITIES_PER_QUERY, all.size())), sql, found, template);
@@ -185,18 +179,13 @@ public final class JdbcVersionStore implements AutoCloseable {
      * @return whether it had been known
      */
     public boolean forget(MessageId entity) {
-        JdbcTemplate template = template();
-        return this.database.inTransaction(() -> template.update(this.delete, entity.consumer(), entity.value()) > 0);
-    }
-
-    /** A listener's transaction has its own time, any other has seconds. */
-    private JdbcTemplate template() {
-        return this.database.isInTransaction() ? this.jdbc : this.lookUps;
+        return this.database.inTransaction(
+                template -> template.update(this.delete, entity.consumer(), entity.value()) > 0);
     }
 
     /** How many entities are known, estimated, and how old the oldest is of these consumers. */
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.database.inTransaction(() -> this.statistics.read(consumers));
+        return this.statistics.read(consumers);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.database.PositionClaim;
+import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -118,6 +119,7 @@ final class OffsetStrategy implements AdmissionStrategy {
         Map<TopicPartition, List<Candidate>> byPartition = new TreeMap<>(BY_NAME);
         for (Candidate candidate : candidates) {
             List<Candidate> before = byPartition.computeIfAbsent(partition(candidate), any -> new ArrayList<>());
+            InterceptedRecords.requireReceived(candidate.coordinates());
             requireOrder(before, candidate.coordinates());
             before.add(candidate);
         }
@@ -126,11 +128,12 @@ final class OffsetStrategy implements AdmissionStrategy {
 
     /** A position that has moved past a record which is still to come would make a duplicate of it. */
     private void requireOrder(List<Candidate> before, RecordCoordinates next) {
-        if (!before.isEmpty() && before.get(before.size() - 1).coordinates().offset() > next.offset()) {
+        if (!before.isEmpty() && before.get(before.size() - 1).coordinates().offset() >= next.offset()) {
             throw new StoreFailedException(
                     ("The records of a partition do not come in the order of their offsets: %s after %s. Consumer '%s' has"
                                     + " Strategy.OFFSET, which recognises them by that order, and waits. See that no"
-                                    + " BatchInterceptor or consumer of the application's own changes it, or use"
+                                    + " BatchInterceptor or consumer of the application's own changes it, or makes several"
+                                    + " records of one, or use"
                                     + " Strategy.MESSAGE_ID.")
                             .formatted(next, before.get(before.size() - 1).coordinates(), this.consumer),
                     null);

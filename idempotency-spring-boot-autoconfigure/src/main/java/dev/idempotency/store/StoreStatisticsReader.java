@@ -19,36 +19,38 @@ final class StoreStatisticsReader {
             where consumer_id = ?
             """;
 
-    private final JdbcTemplate jdbc;
+    private final IdempotencyDatabase database;
     private final @Nullable String rowEstimate;
     private final String oldest;
 
-    StoreStatisticsReader(IdempotencyDatabase database, JdbcTemplate jdbc) {
-        this(database, database.processedTable(), database.processedEstimate(), jdbc);
+    StoreStatisticsReader(IdempotencyDatabase database) {
+        this(database, database.processedTable(), database.processedEstimate());
     }
 
     /** Asks of another table, with the query for the estimate of its rows. */
-    StoreStatisticsReader(IdempotencyDatabase database, String table, @Nullable String rowEstimate, JdbcTemplate jdbc) {
+    StoreStatisticsReader(IdempotencyDatabase database, String table, @Nullable String rowEstimate) {
         Dialect dialect = database.dialect();
-        this.jdbc = jdbc;
+        this.database = database;
         this.rowEstimate = rowEstimate;
         this.oldest = OLDEST.formatted(dialect.secondsOf("min(processed_at)"), dialect.secondsOfNow(), table);
     }
 
     StoreStatistics read(Collection<String> consumers) {
-        Map<String, Duration> ages = new HashMap<>();
-        consumers.forEach(consumer -> ages.computeIfAbsent(consumer, this::oldestAge));
-        return new StoreStatistics(rows(), ages);
+        return this.database.inTransaction(jdbc -> {
+            Map<String, Duration> ages = new HashMap<>();
+            consumers.forEach(consumer -> ages.computeIfAbsent(consumer, each -> oldestAge(each, jdbc)));
+            return new StoreStatistics(rows(jdbc), ages);
+        });
     }
 
-    private @Nullable Long rows() {
+    private @Nullable Long rows(JdbcTemplate jdbc) {
         return (this.rowEstimate != null)
-                ? this.jdbc.query(this.rowEstimate, row -> row.next() ? row.getLong(1) : null)
+                ? jdbc.query(this.rowEstimate, row -> row.next() ? row.getLong(1) : null)
                 : null;
     }
 
-    private @Nullable Duration oldestAge(String consumer) {
-        return this.jdbc.query(
+    private @Nullable Duration oldestAge(String consumer, JdbcTemplate jdbc) {
+        return jdbc.query(
                 this.oldest,
                 row -> (row.next() && row.getBigDecimal(1) != null)
                         ? Duration.between(

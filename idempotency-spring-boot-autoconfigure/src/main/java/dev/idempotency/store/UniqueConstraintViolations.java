@@ -15,9 +15,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Finds, in what a listener or a commit has thrown, that one constraint was violated and no other one. */
 final class UniqueConstraintViolations {
 
-    /** Nobody who looks something up is to wait for longer. */
-    private static final int LOOK_UP_SECONDS = 5;
-
     private static final String INTEGRITY_VIOLATION = "23";
 
     /** What PostgreSQL answers once an error was caught; its driver gives that error as the cause. */
@@ -25,12 +22,10 @@ final class UniqueConstraintViolations {
 
     private final IdempotencyDatabase database;
     private final UniqueConstraint constraint;
-    private final JdbcTemplate lookUps;
 
     private UniqueConstraintViolations(IdempotencyDatabase database, UniqueConstraint constraint) {
         this.database = database;
         this.constraint = constraint;
-        this.lookUps = database.jdbc(LOOK_UP_SECONDS);
     }
 
     /**
@@ -76,6 +71,6 @@ final class UniqueConstraintViolations {
     }
 
     private <T extends @Nullable Object> T ask(Function<JdbcTemplate, T> question) {
-        return this.database.newTransaction().execute(status -> question.apply(this.lookUps));
+        return this.database.newTransaction().execute(status -> question.apply(this.database.lookUps()));
     }
 }

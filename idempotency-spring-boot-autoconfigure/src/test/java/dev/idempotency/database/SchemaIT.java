@@ -281,6 +281,19 @@ class SchemaIT {
                 .withMessageContaining("permission denied for table idempotency_processed");
     }
 
+    @Test
+    void aTableThatWasRestoredWithoutItsPrimaryKeyIsRefused() {
+        DataSource dataSource = new DriverManagerDataSource(this.database.jdbcUrl());
+        IdempotencyDatabase restored = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
+        new Schema(restored, SchemaMode.MIGRATE).afterPropertiesSet();
+        this.jdbc.execute("alter table idempotency_processed drop constraint idempotency_processed_pkey");
+        for (SchemaMode mode : List.of(SchemaMode.MIGRATE, SchemaMode.VALIDATE)) {
+            assertThatIllegalStateException()
+                    .isThrownBy(new Schema(restored, mode)::afterPropertiesSet)
+                    .withMessageContaining("idempotency_processed lets a message be claimed twice");
+        }
+    }
+
     private String tableOwner() {
         return this.jdbc.queryForObject(
                 "select tableowner from pg_tables where tablename = 'idempotency_processed'", String.class);

@@ -45,13 +45,13 @@ class UserRightsIT {
         this.owner.execute("grant insert on idempotency_position to app");
         this.owner.execute("grant delete on idempotency_processed to app");
         assertThatIllegalStateException()
-                .isThrownBy(this.schema::useForPositions)
+                .isThrownBy(() -> this.schema.use(TableUse.POSITIONS))
                 .withMessageContaining("Grant select, insert, update, delete on");
         this.owner.execute("grant update on idempotency_position to app");
         assertThatCode(this.schema::tryOut).doesNotThrowAnyException();
         this.owner.execute("grant update on idempotency_processed to app");
         assertThatIllegalStateException()
-                .isThrownBy(this.schema::useForCleanup)
+                .isThrownBy(() -> this.schema.use(TableUse.CLEANUP))
                 .withMessageContaining("IDEMPOTENCY_POSITION")
                 .withMessageContaining("Grant select, insert, update, delete on");
         this.owner.execute("grant delete on idempotency_position to app");

@@ -16,6 +16,7 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
@@ -107,7 +108,7 @@ abstract class AbstractInboxIT {
         IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.dialect, null);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         Schema schema = new Schema(database, SchemaMode.VALIDATE);
-        schema.useForInbox();
+        schema.use(TableUse.INBOX);
         schema.afterPropertiesSet();
         this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
         this.table = new InboxTable(database, this.jdbc);

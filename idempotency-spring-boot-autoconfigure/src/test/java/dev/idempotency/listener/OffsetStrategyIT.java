@@ -14,6 +14,8 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -22,23 +24,35 @@ import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
+import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -134,6 +148,33 @@ class OffsetStrategyIT extends ApplicationTest {
     }
 
     @Test
+    void gapsThatTransactionsOfAProducerLeaveAreNeitherWaitedForNorTakenForWhatIsDone() {
+        List<String> committed = new ArrayList<>(PROPERTIES);
+        committed.add("spring.kafka.consumer.isolation-level=read_committed");
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", this.topic);
+        try (TestApplication app = start(committed, Listeners.class, Effects.class, Outcomes.class);
+                KafkaProducer<String, String> producer =
+                        new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            for (String value : List.of("a", "undone", "b", "c", "undone", "d")) {
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>(this.topic, 0, null, value));
+                if (value.equals("undone")) {
+                    producer.flush();
+                    producer.abortTransaction();
+                } else {
+                    producer.commitTransaction();
+                }
+            }
+            awaitEffects(app, "a", "b", "c", "d");
+            KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
+            await().until(() -> app.bean(Outcomes.class).duplicates.size() >= 4 * KINDS.size());
+            awaitEffects(app, "a", "b", "c", "d");
+        }
+    }
+
+    @Test
     void aMessageThatIsGivenUpDoesNotHoldThePositionBackAndComesThroughWhenItIsSentAgain() {
         try (TestApplication app = start(Listeners.class)) {
             Listeners listeners = app.bean(Listeners.class);
@@ -215,6 +256,27 @@ class OffsetStrategyIT extends ApplicationTest {
                                     "select consumer_id from idempotency_position order by consumer_id, record_partition",
                                     String.class))
                     .containsExactly("batches", "idle", "idle", "polls", "records");
+        }
+    }
+
+    @Test
+    void aMessageIsRecognisedByTheRecordThatKafkaDeliveredWhateverAnInterceptorMakesOfIt() {
+        try (TestApplication app = start(Intercepted.class, Effects.class, Outcomes.class)) {
+            List<String> kinds = List.of("polls", "records");
+            send(app, 0, "a", "b,c", "d");
+            kinds.forEach(kind -> app.awaitCaughtUp(this.group + kind, this.topic));
+            kinds.forEach(kind -> app.rewind(this.group + kind, this.topic));
+            kinds.forEach(kind -> app.awaitCaughtUp(this.group + kind, this.topic));
+            assertThat(app.bean(Outcomes.class).duplicates)
+                    .extracting(Duplicate::coordinates)
+                    .contains(new RecordCoordinates(this.topic, 0, 2));
+            OutageRegistry outages = app.bean(OutageRegistry.class);
+            await().untilAsserted(() -> assertThat(outages.current())
+                    .extracting(ConsumerOutage::consumer)
+                    .containsExactlyInAnyOrder("inserted", "split"));
+            assertThat(app.bean(Effects.class).all())
+                    .filteredOn(effect -> !effect.equals("split a"))
+                    .containsExactly("polls a", "polls b,c", "polls d", "records a", "records b,c", "records d");
         }
     }
 
@@ -307,6 +369,89 @@ class OffsetStrategyIT extends ApplicationTest {
         @Bean
         RecordFilterStrategy<Object, Object> filter() {
             return record -> "leave out".equals(record.value());
+        }
+    }
+
+    /** Of which Spring Kafka asks that topic, partition and offset be left as they are. */
+    static class Intercepted {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}records", containerFactory = "moving")
+        @IdempotentListener(consumer = "records", strategy = Strategy.OFFSET)
+        void records(String payload) {
+            this.effects.happen("records " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}polls", containerFactory = "moving")
+        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        void polls(String payload) {
+            this.effects.happen("polls " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}split", containerFactory = "splitting")
+        @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)
+        void split(List<String> payloads) {
+            payloads.forEach(payload -> this.effects.happen("split " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}inserted", containerFactory = "inserting")
+        @IdempotentListener(consumer = "inserted", strategy = Strategy.OFFSET)
+        void inserted(List<String> payloads) {
+            payloads.forEach(payload -> this.effects.happen("inserted " + payload));
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> moving(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.setRecordInterceptor(
+                    (record, consumer) -> new ConsumerRecord<>("elsewhere", 7, 0, record.key(), record.value()));
+            return factory;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> splitting(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return ofBatches(configurer, consumers, record -> Arrays.stream(
+                            record.value().toString().split(","))
+                    .map(part -> at(record.offset(), record, part)));
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> inserting(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            return ofBatches(
+                    configurer, consumers, record -> Stream.of(at(1000 + record.offset(), record, record.value())));
+        }
+
+        private static ConsumerRecord<Object, Object> at(
+                long offset, ConsumerRecord<Object, Object> record, Object value) {
+            return new ConsumerRecord<>(record.topic(), record.partition(), offset, record.key(), value);
+        }
+
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> ofBatches(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                Function<ConsumerRecord<Object, Object>, Stream<ConsumerRecord<Object, Object>>> interceptor) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            factory.setBatchListener(true);
+            factory.setBatchInterceptor((records, consumer) -> new ConsumerRecords<>(
+                    records.partitions().stream()
+                            .collect(Collectors.toMap(
+                                    partition -> partition, partition -> records.records(partition).stream()
+                                            .flatMap(interceptor)
+                                            .toList())),
+                    Map.of()));
+            return factory;
         }
     }
 

@@ -13,6 +13,7 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.database.TableUse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -68,7 +69,7 @@ abstract class AbstractPositionStoreIT {
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         Schema validated = new Schema(database, SchemaMode.VALIDATE);
         validated.afterPropertiesSet();
-        validated.useForPositions();
+        validated.use(TableUse.POSITIONS);
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
         this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
         this.jdbc.execute("create table effect (offset_done bigint not null)");

@@ -16,6 +16,7 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.StoredVersion;
+import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
 import java.math.BigInteger;
@@ -81,8 +82,8 @@ abstract class AbstractVersionStrategyIT {
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         Schema validated = new Schema(database, SchemaMode.VALIDATE);
         validated.afterPropertiesSet();
-        validated.useForCleanup();
-        validated.useForVersions();
+        validated.use(TableUse.CLEANUP);
+        validated.use(TableUse.VERSIONS);
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
         this.strategy = new VersionStrategy(
                 CONSUMER, this.versions, new JdbcProcessedMessageStore(database, Duration.ofSeconds(30)));
