@@ -23,7 +23,8 @@ public interface IdempotentOperations {
 
     /**
      * Claims an id and does the work, in the transaction that is open or in one of its own. A duplicate does no work: not
-     * even one that comes while the first is at work, as it waits for the end of that.
+     * even one that comes while the first is at work, as it waits for the end of that. What is called after a commit, such
+     * as by a {@code @TransactionalEventListener}, gets one of its own, as the transaction that seems to be open has ended.
      *
      * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
      * back.

@@ -8,8 +8,11 @@ import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.UndeclaredThrowableException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
@@ -18,7 +21,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -33,12 +40,14 @@ final class OperationTransaction {
     private final ListableBeanFactory beanFactory;
     private final @Nullable IdempotencyDatabase database;
     private final @Nullable DataSource dataSource;
+    private final @Nullable TransactionEnds ends;
     private final SingletonSupplier<TransactionTemplate> template;
 
     OperationTransaction(ListableBeanFactory beanFactory, ProcessedMessageStore store) {
         this.beanFactory = beanFactory;
         this.database = (store instanceof JdbcProcessedMessageStore jdbc) ? jdbc.database() : null;
         this.dataSource = (this.database != null) ? this.database.dataSource() : null;
+        this.ends = (this.dataSource != null) ? new TransactionEnds(this.dataSource) : null;
         this.template = SingletonSupplier.of(() -> new TransactionTemplate(manager()));
     }
 
@@ -49,9 +58,23 @@ final class OperationTransaction {
 
     /** Whether one is open that an execution joins. */
     boolean isOpen() {
-        return (this.database != null)
-                ? this.database.isInTransaction()
-                : TransactionSynchronizationManager.isActualTransactionActive();
+        return !hasEnded()
+                && ((this.database != null)
+                        ? this.database.isInTransaction()
+                        : TransactionSynchronizationManager.isActualTransactionActive());
+    }
+
+    /**
+     * Whether the one that seems to be open has ended, and this is called after that. Without synchronization, it is: those
+     * that are called then have been taken off.
+     */
+    private boolean hasEnded() {
+        if (this.ends != null && this.ends.hasEnded()) {
+            return true;
+        }
+        return !TransactionSynchronizationManager.isSynchronizationActive()
+                && (TransactionSynchronizationManager.isActualTransactionActive()
+                        || (this.dataSource != null && TransactionSynchronizationManager.hasResource(this.dataSource)));
     }
 
     /**
@@ -59,10 +82,17 @@ final class OperationTransaction {
      * thrown as it is.
      */
     <T extends @Nullable Object> T execute(MessageId id, TransactionCallback<T> work) {
-        requireNoOther(id);
+        TransactionTemplate transaction = this.template.obtain();
+        if (hasEnded()) {
+            transaction = new TransactionTemplate(
+                    transaction.getTransactionManager(),
+                    new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW));
+        } else {
+            requireNoOther(id);
+        }
         AtomicReference<Throwable> failure = new AtomicReference<>();
         try {
-            return this.template.obtain().execute(status -> {
+            return transaction.execute(status -> {
                 try {
                     require();
                     return work.doInTransaction(status);
@@ -116,6 +146,14 @@ final class OperationTransaction {
 
     /** Fails unless a claim would be part of a transaction that is committed with it. */
     void require() {
+        requireManager();
+        if (hasEnded()) {
+            throw new UnprotectedClaimException(
+                    "The transaction that the claim would be part of has ended: this is called after its commit or rollback,"
+                            + " such as by a @TransactionalEventListener. Use execute(…), which opens another one, or call it"
+                            + " in a method of another bean with REQUIRES_NEW.",
+                    null);
+        }
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             throw new UnprotectedClaimException(
                     "There is no transaction open that the claim would be part of. Call it in a @Transactional method or a"
@@ -151,6 +189,7 @@ final class OperationTransaction {
         List<PlatformTransactionManager> fitting = all.values().stream()
                 .filter(manager -> this.dataSource != null && ManagedDataSource.of(manager) == this.dataSource)
                 .toList();
+        fitting.forEach(this::hear);
         if (fitting.size() == 1) {
             return fitting.get(0);
         }
@@ -170,5 +209,15 @@ final class OperationTransaction {
                                         + " primary: " + new TreeSet<>(all.keySet()) + ".")
                         + REMEDY,
                 null);
+    }
+
+    /** In a list of its own, as the one that is there may be one that cannot be changed. */
+    private void hear(PlatformTransactionManager manager) {
+        if (this.ends != null && manager instanceof ConfigurableTransactionManager configurable) {
+            Set<TransactionExecutionListener> listeners =
+                    new LinkedHashSet<>(configurable.getTransactionExecutionListeners());
+            listeners.add(this.ends);
+            configurable.setTransactionExecutionListeners(new ArrayList<>(listeners));
+        }
     }
 }
