@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.ParameterizedTypeReference;
@@ -593,6 +594,60 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
             assertThat(effects()).hasSize((failure.get() != null) ? 0 : 1);
             empty();
         }
+    }
+
+    @Test
+    void anExecutionIsPartOfTheTransactionThatIsOpenWhicheverManagerOfTheDataSourceHasOpenedIt() {
+        JdbcTransactionManager jdbc = new JdbcTransactionManager(app().bean(DataSource.class));
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerSingleton("jpa", transaction().getTransactionManager());
+        beans.registerBeanDefinition(
+                "jdbc",
+                BeanDefinitionBuilder.genericBeanDefinition(JdbcTransactionManager.class, () -> jdbc)
+                        .setPrimary(true)
+                        .getBeanDefinition());
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class), app().bean(DeclaredConsumers.class), null, beans);
+        for (TransactionTemplate transaction : List.of(transaction(), new TransactionTemplate(jdbc))) {
+            transaction.executeWithoutResult(status -> {
+                happen("outer");
+                operations.execute(id("a"), () -> happen("a"));
+                status.setRollbackOnly();
+            });
+            assertThat(effects()).isEmpty();
+            transaction.executeWithoutResult(status -> {
+                happen("outer");
+                assertThat(operations.execute(id("a"), () -> happen("a")).isDuplicate())
+                        .isFalse();
+            });
+            assertThat(effects()).containsExactly("a", "outer");
+            empty();
+        }
+    }
+
+    @Test
+    void anExecutionIsRefusedInATransactionOfAManagerThatIsNotKnown() {
+        JdbcTransactionManager unknown = new JdbcTransactionManager(app().bean(DataSource.class));
+        new TransactionTemplate(unknown).executeWithoutResult(status -> {
+            happen("outer");
+            assertThatExceptionOfType(UnprotectedClaimException.class)
+                    .isThrownBy(() -> operations().execute(id("a"), () -> happen("a")))
+                    .withMessageContaining("another transaction manager");
+        });
+        TransactionalOperations ofJdbc = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class),
+                app().bean(DeclaredConsumers.class),
+                null,
+                new StaticListableBeanFactory(Map.of("jdbc", unknown)));
+        transaction().executeWithoutResult(status -> {
+            happen("outer too");
+            assertThatExceptionOfType(UnprotectedClaimException.class)
+                    .isThrownBy(() -> ofJdbc.execute(id("a"), () -> happen("a")))
+                    .withMessageContaining("another transaction manager");
+            status.setRollbackOnly();
+        });
+        assertThat(effects()).containsExactly("outer");
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
     }
 
     private <T> List<T> executeGenerically(MessageId id, List<T> result) {
