@@ -8,7 +8,6 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;

@@ -510,31 +510,30 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
     void whatIsExecutedAfterACommitHasATransactionOfItsOwn(Moment moment) {
         for (Setting setting : settings()) {
             IdempotentOperations operations = setting.operations();
-            AtomicReference<Throwable> thrown = setting.transaction().execute(status -> moment.call(() -> {
-                assertThatExceptionOfType(IllegalStateException.class)
-                        .isThrownBy(() -> operations.execute(id("fails"), () -> {
-                            happen("fails");
-                            throw new IllegalStateException("no");
-                        }));
-                operations.execute(id("a"), String.class, () -> {
-                    happen("a");
-                    return "first";
-                });
-                assertThatExceptionOfType(UnprotectedClaimException.class)
-                        .isThrownBy(() -> operations.claim(id("claimed")))
-                        .withMessageContaining("has ended");
-                // As a service does that is @Transactional, and joins what has ended.
-                setting.transaction().executeWithoutResult(joined -> {
-                    assertThatExceptionOfType(UnprotectedClaimException.class)
-                            .isThrownBy(() -> operations.claim(id("claimed")));
-                    operations.execute(id("b"), () -> happen("b"));
-                });
-            }));
+            AtomicReference<Throwable> thrown = setting.transaction()
+                    .execute(status -> moment.call(() -> {
+                        assertThatExceptionOfType(IllegalStateException.class)
+                                .isThrownBy(() -> operations.execute(id("fails"), () -> {
+                                    happen("fails");
+                                    throw new IllegalStateException("no");
+                                }));
+                        operations.execute(id("a"), String.class, () -> {
+                            happen("a");
+                            return "first";
+                        });
+                        assertThatExceptionOfType(UnprotectedClaimException.class)
+                                .isThrownBy(() -> operations.claim(id("claimed")))
+                                .withMessageContaining("has ended");
+                        // As a service does that is @Transactional, and joins what has ended.
+                        setting.transaction().executeWithoutResult(joined -> {
+                            assertThatExceptionOfType(UnprotectedClaimException.class)
+                                    .isThrownBy(() -> operations.claim(id("claimed")));
+                            operations.execute(id("b"), () -> happen("b"));
+                        });
+                    }));
             assertThat(thrown.get()).isNull();
             assertThat(effects()).containsExactly("a", "b");
-            assertThat(operations
-                            .execute(id("a"), String.class, () -> "second")
-                            .result())
+            assertThat(operations.execute(id("a"), String.class, () -> "second").result())
                     .isEqualTo("first");
             assertThat(operations.execute(id("fails"), () -> {}).isDuplicate()).isFalse();
             assertThat(operations.execute(id("claimed"), () -> {}).isDuplicate())

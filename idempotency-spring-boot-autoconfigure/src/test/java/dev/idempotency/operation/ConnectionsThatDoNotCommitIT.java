@@ -117,8 +117,8 @@ class ConnectionsThatDoNotCommitIT {
         MessageId other = MessageId.of("receipts", "after a commit");
         operations.execute(ID, () -> {});
         new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
-                .executeWithoutResult(status -> TransactionSynchronizationManager.registerSynchronization(
-                        new TransactionSynchronization() {
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
                             @Override
                             public void afterCompletion(int completion) {

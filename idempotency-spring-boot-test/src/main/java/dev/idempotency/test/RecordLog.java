@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -44,9 +45,15 @@ final class RecordLog {
                 true);
     }
 
+    /** A record that has its place. What is appended later stands behind it. */
+    LoggedRecord place(ConsumerRecord<?, ?> record) {
+        LoggedRecord placed = LoggedRecord.of(record);
+        this.nextOffsets.merge(placed.partition(), placed.offset() + 1, Math::max);
+        return placed;
+    }
+
     /** The same once more, at another place. */
     LoggedRecord republish(LoggedRecord record) {
-        this.nextOffsets.merge(record.partition(), record.offset() + 1, Math::max);
         return record.at(nextOffset(record.partition()));
     }
 

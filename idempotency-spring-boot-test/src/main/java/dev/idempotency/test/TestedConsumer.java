@@ -52,7 +52,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     /** Records to be delivered together, in one poll, as they are: no deserializer reads them. */
     public TestDelivery deliver(ConsumerRecord<?, ?>... records) {
-        return delivery(Arrays.stream(records).map(LoggedRecord::of).toList());
+        return delivery(Arrays.stream(records).map(this.runner.log()::place).toList());
     }
 
     private TestDelivery delivery(List<LoggedRecord> records) {

@@ -105,6 +105,9 @@ class IdempotencyTesterIT {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> assertThat(ledger).processed("another"))
                 .withMessageContaining("processed message 'another' once, but it did not");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> assertThat(ledger).processed())
+                .withMessageContaining("processedNothing()");
     }
 
     @Test
@@ -136,6 +139,19 @@ class IdempotencyTesterIT {
         assertThat(this.tester.consumer("ledger").deliver(record).twice())
                 .processed(this.id)
                 .dropped(1);
+    }
+
+    @Test
+    void whatIsSentStandsBehindWhatWasGivenItsPlace() {
+        ConsumerRecord<String, String> placed = new ConsumerRecord<>("tested-odd", 5, 41, "key", this.id);
+        this.tester.consumer("offsets").deliver(placed).once();
+        this.tester
+                .consumer("offsets")
+                .deliver(record("tested-odd", 5, this.id + "-b"))
+                .once();
+
+        assertThat(this.tester.consumer("offsets")).dropped(0);
+        assertThat(this.effects.of("offsets")).contains(this.id, this.id + "-b");
     }
 
     @Test
@@ -310,8 +326,10 @@ class IdempotencyTesterIT {
 
     @Test
     void whatWentToARetryTopicCanBeDeliveredOnAndIsTheSameMessage() {
-        TestedConsumer retried =
-                this.tester.consumer("retried").deliver(record("odd-retried", 0, this.id)).once();
+        TestedConsumer retried = this.tester
+                .consumer("retried")
+                .deliver(record("odd-retried", 0, this.id))
+                .once();
         assertThat(retried).processedNothing().deadLettered(1);
 
         assertThat(retried.deliver(retried.deadLetters().get(0)).twice())
