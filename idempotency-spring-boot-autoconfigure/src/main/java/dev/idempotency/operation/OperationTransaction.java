@@ -7,19 +7,14 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.UndeclaredThrowableException;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -43,7 +38,9 @@ final class OperationTransaction {
 
     private OperationTransactionManagers findManagers(ListableBeanFactory beanFactory) {
         OperationTransactionManagers found = OperationTransactionManagers.find(beanFactory, this.dataSource);
-        found.all().forEach(this::hear);
+        if (this.ends != null) {
+            found.all().forEach(this.ends::hear);
+        }
         return found;
     }
 
@@ -206,15 +203,5 @@ final class OperationTransaction {
                                 .formatted(this.dataSource)
                         + OperationTransactionManagers.REMEDY,
                 cause);
-    }
-
-    /** In a list of its own, as the one that is there may be one that cannot be changed. */
-    private void hear(PlatformTransactionManager manager) {
-        if (this.ends != null && manager instanceof ConfigurableTransactionManager configurable) {
-            Set<TransactionExecutionListener> listeners =
-                    new LinkedHashSet<>(configurable.getTransactionExecutionListeners());
-            listeners.add(this.ends);
-            configurable.setTransactionExecutionListeners(new ArrayList<>(listeners));
-        }
     }
 }

@@ -1,10 +1,14 @@
 package dev.idempotency.operation;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -25,6 +29,16 @@ final class TransactionEnds implements TransactionExecutionListener {
 
     TransactionEnds(DataSource dataSource) {
         this.dataSource = dataSource;
+    }
+
+    /** Hears of the transactions of a manager that tells of them: in a list of its own, as another may not be changed. */
+    void hear(PlatformTransactionManager manager) {
+        if (manager instanceof ConfigurableTransactionManager telling) {
+            Set<TransactionExecutionListener> listeners =
+                    new LinkedHashSet<>(telling.getTransactionExecutionListeners());
+            listeners.add(this);
+            telling.setTransactionExecutionListeners(new ArrayList<>(listeners));
+        }
     }
 
     /** Whether the one has ended whose connection is bound to the thread. */

@@ -122,8 +122,9 @@ final class ContainerRun implements AutoCloseable {
             if (System.nanoTime() - deadlineNanos > 0) {
                 throw new AssertionError(
                         ("%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits"
-                                        + " for the database or for a first message with a key, or hangs. See the log; shorten the pauses between attempts"
-                                        + " (idempotency.errors.initial-interval), or set idempotency.test.timeout.")
+                                        + " for the database or for a first message with a key, or hangs. See the log; shorten"
+                                        + " the pauses between attempts (idempotency.errors.initial-interval), or set"
+                                        + " idempotency.test.timeout.")
                                 .formatted(this.consumer, timeout, this.consumer.failures()));
             }
             done = this.kafkaConsumer.awaitDone(GLANCE);

@@ -325,6 +325,16 @@ class IdempotencyTesterIT {
     }
 
     @Test
+    void aDeserializerThatConsumersShareIsNotClosedWithOneOfThem() {
+        assertThat(this.tester
+                        .consumer("shared")
+                        .deliver(record("odd-shared", 0, this.id))
+                        .twice())
+                .processed(this.id)
+                .dropped(1);
+    }
+
+    @Test
     void whatWentToARetryTopicCanBeDeliveredOnAndIsTheSameMessage() {
         TestedConsumer retried = this.tester
                 .consumer("retried")

@@ -3,10 +3,13 @@ package dev.idempotency.test;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.test.TestedApplication.Effects;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.io.ByteArrayResource;
@@ -17,6 +20,9 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.support.Acknowledgment;
 
 /** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
@@ -30,6 +36,35 @@ class OddContainers {
         initializer.setDatabasePopulator(new ResourceDatabasePopulator(new ByteArrayResource(
                 "create table unique_effect (message text constraint unique_message unique)".getBytes())));
         return initializer;
+    }
+
+    /** With a deserializer that is the same for all consumers, and of no use when one of them has closed it. */
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<String, String> sharingFactory(
+            ConsumerFactory<String, String> consumerFactory) {
+        ConcurrentKafkaListenerContainerFactory<String, String> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(new DefaultKafkaConsumerFactory<>(
+                consumerFactory.getConfigurationProperties(), new StringDeserializer(), new ClosedOnceDeserializer()));
+        return factory;
+    }
+
+    private static final class ClosedOnceDeserializer implements Deserializer<String> {
+
+        private volatile boolean closed;
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            if (this.closed) {
+                throw new IllegalStateException("closed");
+            }
+            return new String(data, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() {
+            this.closed = true;
+        }
     }
 
     @Bean
@@ -77,6 +112,12 @@ class OddContainers {
         @IdempotentListener("late")
         void late(ConsumerRecord<String, String> record) {
             this.effects.add("late", record.value());
+        }
+
+        @KafkaListener(topics = "odd-shared", groupId = "shared", containerFactory = "sharingFactory")
+        @IdempotentListener("shared")
+        void shared(ConsumerRecord<String, String> record) {
+            this.effects.add("shared", record.value());
         }
 
         @RetryableTopic(autoCreateTopics = "false")
