@@ -23,7 +23,9 @@ public interface IdempotentOperations {
 
     /**
      * Claims an id and does the work, in the transaction that is open or in one of its own. For a duplicate the work is not
-     * done. A duplicate that comes while the first one is still at work waits until that has ended.
+     * done. A duplicate that comes while the first one is still at work waits until that has ended. What is called after a
+     * commit, such as by a {@code @TransactionalEventListener}, gets a transaction of its own, as the one that seems to be open
+     * has ended.
      *
      * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
      * back.

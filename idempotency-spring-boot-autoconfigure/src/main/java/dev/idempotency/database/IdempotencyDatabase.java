@@ -16,6 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** The database with the library's tables: its connections, its dialect, and the schema that the tables are in. */
@@ -165,9 +166,10 @@ public final class IdempotencyDatabase {
      * hand out, a connection on which the transaction of a look-up is still open.
      */
     public <T extends @Nullable Object> T inTransaction(Supplier<T> work) {
-        return isInTransaction()
+        // What is called after a transaction has ended still finds it, but nothing to be called with its end.
+        return (isInTransaction() && TransactionSynchronizationManager.isSynchronizationActive())
                 ? work.get()
-                : new TransactionTemplate(this.transactionManager).execute(status -> work.get());
+                : new SeparateTransaction(this.transactionManager, this.dataSource).execute(status -> work.get());
     }
 
     /** The same with a template: the current transaction has its own time, any other has seconds. */

@@ -20,7 +20,7 @@ final class ClaimOutcome extends UndoableSynchronization {
     /** Where claims from code come from: no record. */
     static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    private final @Nullable BooleanSupplier held;
+    private @Nullable BooleanSupplier held;
     private final ConsumerObserver observer;
     private final List<MessageId> claimed;
     private final List<Duplicate> duplicates;
@@ -48,18 +48,24 @@ final class ClaimOutcome extends UndoableSynchronization {
 
             @Override
             public void beforeCommit(boolean readOnly) {
-                requireHeld();
+                requireCommittable();
             }
         };
     }
 
     /**
-     * Looks whether the database still holds the claims: one stands for all.
+     * Looks, once, whether the database still holds the claims: one stands for all.
      *
      * @throws TransactionLostException if it does not
      */
-    void requireHeld() {
-        if (!isUndone() && this.held != null && !this.held.getAsBoolean()) {
+    @Override
+    void requireCommittable() {
+        BooleanSupplier asked = this.held;
+        if (isUndone() || asked == null) {
+            return;
+        }
+        this.held = null;
+        if (!asked.getAsBoolean()) {
             throw new TransactionLostException(
                     ("The database has given up the transaction in which %s was claimed: a statement failed in it, and the"
                                     + " error was caught. Nothing was committed. Let the error reach the caller, or keep the"

@@ -16,6 +16,11 @@ final class FailedClaim extends UndoableSynchronization {
 
     @Override
     public void beforeCommit(boolean readOnly) {
+        requireCommittable();
+    }
+
+    @Override
+    void requireCommittable() {
         if (!isUndone()) {
             throw new TransactionLostException(
                     "The transaction cannot be committed, as a claim has failed in it and the error was caught: ids would"

@@ -4,21 +4,18 @@ import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.database.BoundTransaction;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.lang.reflect.UndeclaredThrowableException;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -27,31 +24,50 @@ import org.springframework.util.function.SingletonSupplier;
 /** The transaction that claims from code are part of: one of the store's {@code DataSource}, which may be written in. */
 final class OperationTransaction {
 
-    private static final String REMEDY =
-            " Define a JdbcTransactionManager or JpaTransactionManager for the store's DataSource, or make it @Primary.";
-
-    private final ListableBeanFactory beanFactory;
     private final @Nullable IdempotencyDatabase database;
     private final @Nullable DataSource dataSource;
-    private final SingletonSupplier<TransactionTemplate> template;
+    private final @Nullable TransactionEnds ends;
+    private final SingletonSupplier<OperationTransactionManagers> managers;
 
     OperationTransaction(ListableBeanFactory beanFactory, ProcessedMessageStore store) {
-        this.beanFactory = beanFactory;
         this.database = (store instanceof JdbcProcessedMessageStore jdbc) ? jdbc.database() : null;
         this.dataSource = (this.database != null) ? this.database.dataSource() : null;
-        this.template = SingletonSupplier.of(() -> new TransactionTemplate(manager()));
+        this.ends = (this.dataSource != null) ? new TransactionEnds(this.dataSource) : null;
+        this.managers = SingletonSupplier.of(() -> findManagers(beanFactory));
+    }
+
+    private OperationTransactionManagers findManagers(ListableBeanFactory beanFactory) {
+        OperationTransactionManagers found = OperationTransactionManagers.find(beanFactory, this.dataSource);
+        if (this.ends != null) {
+            found.all().forEach(this.ends::hear);
+        }
+        return found;
     }
 
     /** Fails if there is no telling which transaction manager is meant. */
     void requireManager() {
-        this.template.obtain();
+        this.managers.obtain();
     }
 
     /** Whether one is open that an execution joins. */
     boolean isOpen() {
-        return (this.database != null)
-                ? this.database.isInTransaction()
-                : TransactionSynchronizationManager.isActualTransactionActive();
+        return !hasEnded()
+                && ((this.database != null)
+                        ? this.database.isInTransaction()
+                        : TransactionSynchronizationManager.isActualTransactionActive());
+    }
+
+    /**
+     * Whether the one that seems to be open has ended, and this is called after that. Without synchronization, it is: those
+     * that are called then have been taken off.
+     */
+    private boolean hasEnded() {
+        if (this.ends != null && this.ends.hasEnded()) {
+            return true;
+        }
+        return !TransactionSynchronizationManager.isSynchronizationActive()
+                && (TransactionSynchronizationManager.isActualTransactionActive()
+                        || (this.dataSource != null && TransactionSynchronizationManager.hasResource(this.dataSource)));
     }
 
     /**
@@ -59,10 +75,50 @@ final class OperationTransaction {
      * thrown as it is.
      */
     <T extends @Nullable Object> T execute(MessageId id, TransactionCallback<T> work) {
+        OperationTransactionManagers known = this.managers.obtain();
+        if (hasEnded()) {
+            return execute(known.own(), TransactionDefinition.PROPAGATION_REQUIRES_NEW, work);
+        }
         requireNoOther(id);
+        return (this.database != null && this.database.isInTransaction())
+                ? join(id, known, work)
+                : execute(known.own(), TransactionDefinition.PROPAGATION_REQUIRED, work);
+    }
+
+    /**
+     * Does it with the manager that has opened the transaction. To any other one its connection is free: that would begin
+     * another transaction on it, and commit all that was done before.
+     */
+    private <T extends @Nullable Object> T join(
+            MessageId id, OperationTransactionManagers known, TransactionCallback<T> work) {
+        AtomicBoolean joined = new AtomicBoolean();
+        for (PlatformTransactionManager manager : known.all()) {
+            try {
+                return execute(manager, TransactionDefinition.PROPAGATION_MANDATORY, status -> {
+                    joined.set(true);
+                    return work.doInTransaction(status);
+                });
+            } catch (IllegalTransactionStateException ex) {
+                if (joined.get()) {
+                    throw ex;
+                }
+            }
+        }
+        throw new UnprotectedClaimException(
+                ("%s cannot be claimed: the transaction that is open is one of the store's DataSource, but of another"
+                                + " transaction manager than those that are known, %s. Define that one as a bean, open the"
+                                + " transaction with one of these, or use claim(…).")
+                        .formatted(id, known.all()),
+                null);
+    }
+
+    private <T extends @Nullable Object> T execute(
+            PlatformTransactionManager manager, int propagation, TransactionCallback<T> work) {
+        TransactionTemplate transaction =
+                new TransactionTemplate(manager, new DefaultTransactionDefinition(propagation));
         AtomicReference<Throwable> failure = new AtomicReference<>();
         try {
-            return this.template.obtain().execute(status -> {
+            return transaction.execute(status -> {
                 try {
                     require();
                     return work.doInTransaction(status);
@@ -116,6 +172,14 @@ final class OperationTransaction {
 
     /** Fails unless a claim would be part of a transaction that is committed with it. */
     void require() {
+        requireManager();
+        if (hasEnded()) {
+            throw new UnprotectedClaimException(
+                    "The transaction that the claim would be part of has ended: this is called after its commit or rollback,"
+                            + " such as by a @TransactionalEventListener. Use execute(…), which opens another one, or call it"
+                            + " in a method of another bean with REQUIRES_NEW.",
+                    null);
+        }
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             throw new UnprotectedClaimException(
                     "There is no transaction open that the claim would be part of. Call it in a @Transactional method or a"
@@ -137,38 +201,7 @@ final class OperationTransaction {
         return new UnprotectedClaimException(
                 "A transaction is open, but it is not one of the store's DataSource (%s), so that the claim would not be part of it."
                                 .formatted(this.dataSource)
-                        + REMEDY,
+                        + OperationTransactionManagers.REMEDY,
                 cause);
-    }
-
-    private PlatformTransactionManager manager() {
-        Map<String, PlatformTransactionManager> all =
-                BeanFactoryUtils.beansOfTypeIncludingAncestors(this.beanFactory, PlatformTransactionManager.class)
-                        .entrySet()
-                        .stream()
-                        .filter(entry -> !(entry.getValue() instanceof KafkaAwareTransactionManager))
-                        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
-        List<PlatformTransactionManager> fitting = all.values().stream()
-                .filter(manager -> this.dataSource != null && ManagedDataSource.of(manager) == this.dataSource)
-                .toList();
-        if (fitting.size() == 1) {
-            return fitting.get(0);
-        }
-        PlatformTransactionManager primary = this.beanFactory
-                .getBeanProvider(PlatformTransactionManager.class)
-                .getIfUnique();
-        if (primary != null && all.containsValue(primary)) {
-            return primary;
-        }
-        if (all.size() == 1) {
-            return all.values().iterator().next();
-        }
-        throw new UnprotectedClaimException(
-                (all.isEmpty()
-                                ? "IdempotentOperations needs a transaction manager for the store's DataSource, but there is none."
-                                : "IdempotentOperations needs one transaction manager, but there are several and none is"
-                                        + " primary: " + new TreeSet<>(all.keySet()) + ".")
-                        + REMEDY,
-                null);
     }
 }

@@ -8,7 +8,6 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -140,7 +139,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                 result = keeping.keep(result);
             } catch (RuntimeException ex) {
                 if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
-                    outcome.requireHeld();
+                    outcome.requireCommittable();
                 }
                 throw ex;
             }
@@ -179,16 +178,24 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                 its.removeAll(Set.copyOf(outcome.claimed()));
                 free.removeAll(its);
             });
-        } catch (UnprotectedClaimException ex) {
-            throw ex;
-        } catch (RuntimeException ex) {
+        } catch (ClaimTimeoutException ex) {
             // A single id that is held elsewhere leaves nothing behind: its statement was all there was.
-            if (!one || !(ex instanceof ClaimTimeoutException)) {
+            if (!one || !goesOn(free)) {
                 TransactionSynchronizationManager.registerSynchronization(new FailedClaim(ex));
             }
             throw ex;
         }
         return free;
+    }
+
+    /** Whether the database goes on with a transaction in which a statement has failed, and does not undo it unseen. */
+    private boolean goesOn(Set<MessageId> ids) {
+        try {
+            this.store.find(ids);
+            return true;
+        } catch (RuntimeException ex) {
+            return false;
+        }
     }
 
     private static void requireIds(Collection<MessageId> ids) {
@@ -207,9 +214,11 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     private ClaimOutcome claim(List<MessageId> ids, ConsumerObserver observer) {
         long start = System.nanoTime();
         ClaimOutcome outcome;
+        boolean answered = false;
         try {
             Set<MessageId> claimed = this.store.claim(
                     ids.stream().map(id -> new Claim(id, ClaimOutcome.NOWHERE)).toList());
+            answered = true;
             observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
             List<Duplicate> duplicates =
                     duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList());
@@ -219,7 +228,11 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             throw this.transaction.otherDataSource(ex);
         } catch (RuntimeException ex) {
             observer.claimFailed(ex, System.nanoTime() - start);
-            throw translate(ids.get(0), ex);
+            RuntimeException failure = translate(ids.get(0), ex);
+            if (answered || !(failure instanceof ClaimTimeoutException)) {
+                TransactionSynchronizationManager.registerSynchronization(new FailedClaim(failure));
+            }
+            throw failure;
         }
         TransactionSynchronizationManager.registerSynchronization(outcome);
         return outcome;

@@ -4,12 +4,27 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Hears whether what was done in a transaction is undone before its end, with a savepoint that was made before it. */
 abstract class UndoableSynchronization implements TransactionSynchronization {
 
     private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean undone;
+
+    /** Asks all that are registered with the current transaction. */
+    static void requireAllCommittable() {
+        if (TransactionSynchronizationManager.isSynchronizationActive()) {
+            for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+                if (each instanceof UndoableSynchronization undoable) {
+                    undoable.requireCommittable();
+                }
+            }
+        }
+    }
+
+    /** Fails if the transaction must not be committed for it. */
+    abstract void requireCommittable();
 
     final boolean isUndone() {
         return this.undone;

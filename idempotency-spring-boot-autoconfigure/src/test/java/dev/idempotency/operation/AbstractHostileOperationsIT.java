@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotentOperations;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
+import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.result.KeptResults;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.ArrayList;
@@ -19,10 +22,14 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.ParameterizedTypeReference;
@@ -30,6 +37,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** The same, as its worst user would have it. */
@@ -439,6 +448,205 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
         }
         transaction().executeWithoutResult(status -> assertThat(operations().claimAll(ids))
                 .containsExactlyElementsOf(ids));
+    }
+
+    /** When a callback of a transaction is called. */
+    private enum Moment {
+        BEFORE_COMMIT,
+        AFTER_COMMIT,
+        AFTER_COMPLETION;
+
+        /** Has something called at this moment, and returns what it threw. */
+        AtomicReference<Throwable> call(Runnable callback) {
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                private void call(Moment moment) {
+                    try {
+                        if (moment == Moment.this) {
+                            callback.run();
+                        }
+                    } catch (Throwable ex) {
+                        thrown.set(ex);
+                    }
+                }
+
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    call(BEFORE_COMMIT);
+                }
+
+                @Override
+                public void afterCommit() {
+                    call(AFTER_COMMIT);
+                }
+
+                @Override
+                public void afterCompletion(int status) {
+                    call(AFTER_COMPLETION);
+                }
+            });
+            return thrown;
+        }
+    }
+
+    /** The application's transactions, which are those of JPA, and transactions of JDBC. */
+    private List<Setting> settings() {
+        JdbcTransactionManager jdbc = new JdbcTransactionManager(app().bean(DataSource.class));
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class),
+                app().bean(DeclaredConsumers.class),
+                app().bean(KeptResults.class),
+                new StaticListableBeanFactory(Map.of("jdbc", jdbc)));
+        operations.afterSingletonsInstantiated();
+        return List.of(
+                new Setting(transaction(), operations()), new Setting(new TransactionTemplate(jdbc), operations));
+    }
+
+    private record Setting(TransactionTemplate transaction, IdempotentOperations operations) {}
+
+    @ParameterizedTest
+    @EnumSource(names = "BEFORE_COMMIT", mode = EnumSource.Mode.EXCLUDE)
+    void whatIsExecutedAfterACommitHasATransactionOfItsOwn(Moment moment) {
+        for (Setting setting : settings()) {
+            IdempotentOperations operations = setting.operations();
+            AtomicReference<Throwable> thrown = setting.transaction()
+                    .execute(status -> moment.call(() -> {
+                        assertThatExceptionOfType(IllegalStateException.class)
+                                .isThrownBy(() -> operations.execute(id("fails"), () -> {
+                                    happen("fails");
+                                    throw new IllegalStateException("no");
+                                }));
+                        operations.execute(id("a"), String.class, () -> {
+                            happen("a");
+                            return "first";
+                        });
+                        assertThatExceptionOfType(UnprotectedClaimException.class)
+                                .isThrownBy(() -> operations.claim(id("claimed")))
+                                .withMessageContaining("has ended");
+                        // As a service does that is @Transactional, and joins what has ended.
+                        setting.transaction().executeWithoutResult(joined -> {
+                            assertThatExceptionOfType(UnprotectedClaimException.class)
+                                    .isThrownBy(() -> operations.claim(id("claimed")));
+                            operations.execute(id("b"), () -> happen("b"));
+                        });
+                    }));
+            assertThat(thrown.get()).isNull();
+            assertThat(effects()).containsExactly("a", "b");
+            assertThat(operations.execute(id("a"), String.class, () -> "second").result())
+                    .isEqualTo("first");
+            assertThat(operations.execute(id("fails"), () -> {}).isDuplicate()).isFalse();
+            assertThat(operations.execute(id("claimed"), () -> {}).isDuplicate())
+                    .isFalse();
+            empty();
+        }
+    }
+
+    @Test
+    void whatIsClaimedRightBeforeACommitIsCommittedWithItAndLeavesNothingElse() {
+        for (Setting setting : settings()) {
+            AtomicReference<Throwable> thrown = setting.transaction()
+                    .execute(status -> Moment.BEFORE_COMMIT.call(() -> {
+                        setting.operations().execute(id("a"), () -> happen("a"));
+                        setting.operations().claim(id("b"));
+                    }));
+            assertThat(thrown.get()).isNull();
+            assertThat(jdbc().queryForList("select message_id from idempotency_processed", String.class))
+                    .containsExactlyInAnyOrder("a", "b");
+            assertThat(effects()).containsExactly("a");
+            empty();
+        }
+    }
+
+    @Test
+    void ofIdsOfWhichOneIsHeldElsewhereNoneStaysClaimedRightBeforeACommit() throws Exception {
+        for (Setting setting : settings()) {
+            whileHeld(id("held"), () -> {
+                try {
+                    setting.transaction()
+                            .executeWithoutResult(status -> Moment.BEFORE_COMMIT.call(
+                                    () -> setting.operations().claimAll(List.of(id("a"), id("held")))));
+                } catch (RuntimeException ex) {
+                    // It is refused.
+                }
+            });
+            assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+            empty();
+        }
+    }
+
+    @Test
+    void aTransactionInWhichAnIdWasHeldElsewhereIsCommittedAsAWholeOrFails() throws Exception {
+        for (Setting setting : settings()) {
+            AtomicReference<RuntimeException> failure = new AtomicReference<>();
+            whileHeld(id("held"), () -> {
+                try {
+                    setting.transaction().executeWithoutResult(status -> {
+                        happen("before");
+                        assertThatExceptionOfType(ClaimTimeoutException.class)
+                                .isThrownBy(() -> setting.operations().claim(id("held")));
+                    });
+                } catch (RuntimeException ex) {
+                    failure.set(ex);
+                }
+            });
+            assertThat(effects()).hasSize((failure.get() != null) ? 0 : 1);
+            empty();
+        }
+    }
+
+    @Test
+    void anExecutionIsPartOfTheTransactionThatIsOpenWhicheverManagerOfTheDataSourceHasOpenedIt() {
+        JdbcTransactionManager jdbc = new JdbcTransactionManager(app().bean(DataSource.class));
+        DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+        beans.registerSingleton("jpa", transaction().getTransactionManager());
+        beans.registerBeanDefinition(
+                "jdbc",
+                BeanDefinitionBuilder.genericBeanDefinition(JdbcTransactionManager.class, () -> jdbc)
+                        .setPrimary(true)
+                        .getBeanDefinition());
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class), app().bean(DeclaredConsumers.class), null, beans);
+        for (TransactionTemplate transaction : List.of(transaction(), new TransactionTemplate(jdbc))) {
+            transaction.executeWithoutResult(status -> {
+                happen("outer");
+                operations.execute(id("a"), () -> happen("a"));
+                status.setRollbackOnly();
+            });
+            assertThat(effects()).isEmpty();
+            transaction.executeWithoutResult(status -> {
+                happen("outer");
+                assertThat(operations.execute(id("a"), () -> happen("a")).isDuplicate())
+                        .isFalse();
+            });
+            assertThat(effects()).containsExactly("a", "outer");
+            empty();
+        }
+    }
+
+    @Test
+    void anExecutionIsRefusedInATransactionOfAManagerThatIsNotKnown() {
+        JdbcTransactionManager unknown = new JdbcTransactionManager(app().bean(DataSource.class));
+        new TransactionTemplate(unknown).executeWithoutResult(status -> {
+            happen("outer");
+            assertThatExceptionOfType(UnprotectedClaimException.class)
+                    .isThrownBy(() -> operations().execute(id("a"), () -> happen("a")))
+                    .withMessageContaining("another transaction manager");
+        });
+        TransactionalOperations ofJdbc = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class),
+                app().bean(DeclaredConsumers.class),
+                null,
+                new StaticListableBeanFactory(Map.of("jdbc", unknown)));
+        transaction().executeWithoutResult(status -> {
+            happen("outer too");
+            assertThatExceptionOfType(UnprotectedClaimException.class)
+                    .isThrownBy(() -> ofJdbc.execute(id("a"), () -> happen("a")))
+                    .withMessageContaining("another transaction manager");
+            status.setRollbackOnly();
+        });
+        assertThat(effects()).containsExactly("outer");
+        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
     }
 
     private <T> List<T> executeGenerically(MessageId id, List<T> result) {

@@ -501,7 +501,7 @@ abstract class AbstractOperationsIT {
         assertThat(this.operations.execute(id("goes"), () -> {}).isDuplicate()).isFalse();
     }
 
-    private void whileHeld(MessageId id, Runnable action) throws Exception {
+    final void whileHeld(MessageId id, Runnable action) throws Exception {
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         Future<?> holder = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {

@@ -22,6 +22,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims from code, where the pool's connections do not commit by themselves, as Hibernate's users have them. */
@@ -106,5 +108,24 @@ class ConnectionsThatDoNotCommitIT {
                         .isTrue();
             });
         }
+    }
+
+    @Test
+    void whatIsDoneAfterACommitIsNotUndone() {
+        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
+        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        MessageId other = MessageId.of("receipts", "after a commit");
+        operations.execute(ID, () -> {});
+        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                            @Override
+                            public void afterCompletion(int completion) {
+                                store.forget(ID);
+                                operations.execute(other, () -> {});
+                            }
+                        }));
+        assertThat(store.find(List.of(ID, other))).containsOnlyKeys(other);
     }
 }

@@ -4,10 +4,12 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
@@ -115,14 +117,33 @@ final class ContainerRun implements AutoCloseable {
 
     /** Returns when the container has done with all records, or has stopped by itself. */
     void awaitDone(long deadlineNanos, Duration timeout) throws InterruptedException {
-        while (!this.kafkaConsumer.awaitDone(GLANCE) && this.container.isRunning()) {
+        boolean done = this.kafkaConsumer.awaitDone(GLANCE);
+        while (!done && this.container.isRunning()) {
             if (System.nanoTime() - deadlineNanos > 0) {
                 throw new AssertionError(
                         ("%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits"
-                                        + " for the database, or hangs. See the log; shorten the pauses between attempts"
-                                        + " (idempotency.errors.initial-interval), or set idempotency.test.timeout.")
+                                        + " for the database or for a first message with a key, or hangs. See the log; shorten"
+                                        + " the pauses between attempts (idempotency.errors.initial-interval), or set"
+                                        + " idempotency.test.timeout.")
                                 .formatted(this.consumer, timeout, this.consumer.failures()));
             }
+            done = this.kafkaConsumer.awaitDone(GLANCE);
+        }
+        if (done) {
+            requireAllRead();
+        }
+    }
+
+    /** A delivery of nothing would pass for one that was idempotent. */
+    private void requireAllRead() {
+        Set<TopicPartition> unread = this.kafkaConsumer.unread();
+        if (!unread.isEmpty()) {
+            throw new AssertionError(
+                    ("%s was given none of the records of %s: its container reads other partitions (topicPartitions), begins"
+                                    + " behind them (initialOffset), or has been sent behind them (ConsumerSeekAware)."
+                                    + " Deliver records of partitions that it reads, as ConsumerRecords if their offsets"
+                                    + " matter.")
+                            .formatted(this.consumer, unread));
         }
     }
 

@@ -6,9 +6,11 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -39,6 +41,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
     private final int maxPollRecords;
     private final ContainerRun run;
     private final CountDownLatch done = new CountDownLatch(1);
+    private final Set<TopicPartition> read = ConcurrentHashMap.newKeySet();
     private boolean assigned;
     private boolean delivered;
 
@@ -62,6 +65,13 @@ final class LogConsumer extends MockConsumer<Object, Object> {
 
     boolean awaitDone(Duration timeout) throws InterruptedException {
         return this.done.await(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** The partitions of which nothing was read, though all is done: nothing of them has reached the listener. */
+    Set<TopicPartition> unread() {
+        Set<TopicPartition> unread = new LinkedHashSet<>(this.log.keySet());
+        unread.removeAll(this.read);
+        return unread;
     }
 
     /** Partitions assigned by hand are not all in the log. */
@@ -143,6 +153,7 @@ final class LogConsumer extends MockConsumer<Object, Object> {
         List<ConsumerRecord<Object, Object>> fetched = new ArrayList<>();
         for (LoggedRecord record : this.log.get(partition)) {
             if (record.offset() >= position(partition) && fetched.size() < room) {
+                this.read.add(partition);
                 try {
                     fetched.add(this.reader.apply(record));
                 } catch (RecordDeserializationException ex) {

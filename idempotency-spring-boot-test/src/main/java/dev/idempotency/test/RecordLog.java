@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -44,9 +45,15 @@ final class RecordLog {
                 true);
     }
 
+    /** A record that has its place. What is appended later stands behind it. */
+    LoggedRecord place(ConsumerRecord<?, ?> record) {
+        LoggedRecord placed = LoggedRecord.of(record);
+        this.nextOffsets.merge(placed.partition(), placed.offset() + 1, Math::max);
+        return placed;
+    }
+
     /** The same once more, at another place. */
     LoggedRecord republish(LoggedRecord record) {
-        this.nextOffsets.merge(record.partition(), record.offset() + 1, Math::max);
         return record.at(nextOffset(record.partition()));
     }
 
@@ -74,19 +81,25 @@ final class RecordLog {
                                     + " and none is @Primary. Deliver bytes, text or a ConsumerRecord instead.")
                             .formatted(data.getClass().getName()));
         }
-        try (Serializer<Object> serializer = serializer(factory, key)) {
-            return serializer.serialize(topic, headers, data);
+        Serializer<Object> supplied = supplied(factory, key);
+        if (supplied != null) {
+            // Not closed, as it may be the same for all producers.
+            return supplied.serialize(topic, headers, data);
+        }
+        try (Serializer<Object> configured = configured(factory, key)) {
+            return configured.serialize(topic, headers, data);
         }
     }
 
     @SuppressWarnings("unchecked") // Whether it takes what it is given shows when it does.
-    private static Serializer<Object> serializer(ProducerFactory<?, ?> factory, boolean key) {
+    private static @Nullable Serializer<Object> supplied(ProducerFactory<?, ?> factory, boolean key) {
         Supplier<? extends @Nullable Serializer<?>> supplier =
                 key ? factory.getKeySerializerSupplier() : factory.getValueSerializerSupplier();
-        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
-        if (supplied != null) {
-            return (Serializer<Object>) supplied;
-        }
+        return (supplier != null) ? (Serializer<Object>) supplier.get() : null;
+    }
+
+    @SuppressWarnings("unchecked") // Likewise.
+    private static Serializer<Object> configured(ProducerFactory<?, ?> factory, boolean key) {
         Map<String, Object> settings = new HashMap<>(factory.getConfigurationProperties());
         Object configured = settings.get(
                 key ? ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG : ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);

@@ -4,6 +4,8 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -27,6 +29,9 @@ final class RecordReader implements AutoCloseable {
     private final Deserializer<?> keys;
     private final Deserializer<?> values;
 
+    /** Those that were made here: the ones that a factory supplies may be the same for all consumers. */
+    private final List<Deserializer<?>> own = new ArrayList<>();
+
     RecordReader(AbstractMessageListenerContainer<?, ?> container) {
         Map<String, Object> settings = ContainerFacts.consumerSettings(container);
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
@@ -35,7 +40,7 @@ final class RecordReader implements AutoCloseable {
         this.values = deserializer(factory, factory.getValueDeserializer(), settings, false);
     }
 
-    private static Deserializer<?> deserializer(
+    private Deserializer<?> deserializer(
             ConsumerFactory<?, ?> factory,
             @Nullable Deserializer<?> supplied,
             Map<String, Object> settings,
@@ -53,6 +58,7 @@ final class RecordReader implements AutoCloseable {
                 : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
         Deserializer<?> deserializer = (Deserializer<?>) BeanUtils.instantiateClass(type);
         deserializer.configure(settings, keys);
+        this.own.add(deserializer);
         return deserializer;
     }
 
@@ -114,7 +120,6 @@ final class RecordReader implements AutoCloseable {
 
     @Override
     public void close() {
-        this.keys.close();
-        this.values.close();
+        this.own.forEach(Deserializer::close);
     }
 }

@@ -88,6 +88,12 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
         return new DeliveredPolls<>((after != null) ? after : 0, order);
     }
 
+    /** On the consumer's own thread, or nothing would be delivered twice. */
+    @Override
+    public boolean supportsAsyncExecution() {
+        return false;
+    }
+
     @Override
     public void onApplicationEvent(KafkaEvent event) {
         if (event instanceof ConsumerStartedEvent) {

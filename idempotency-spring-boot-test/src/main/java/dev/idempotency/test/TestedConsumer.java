@@ -12,6 +12,7 @@ import org.assertj.core.api.AssertProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.Assert;
 
 /**
@@ -51,7 +52,7 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
 
     /** Records to be delivered together, in one poll, as they are: no deserializer reads them. */
     public TestDelivery deliver(ConsumerRecord<?, ?>... records) {
-        return delivery(Arrays.stream(records).map(LoggedRecord::of).toList());
+        return delivery(Arrays.stream(records).map(this.runner.log()::place).toList());
     }
 
     private TestDelivery delivery(List<LoggedRecord> records) {
@@ -66,28 +67,49 @@ public final class TestedConsumer implements AssertProvider<TestedConsumerAssert
         return new TestDelivery(this, container, records, this.runner);
     }
 
-    /** The container that reads their topic: a consumer has one for each of its retry topics too. */
+    /** The container that reads them: a consumer has one for each of its retry topics too. */
     private AbstractMessageListenerContainer<?, ?> containerOf(List<LoggedRecord> records) {
-        List<String> topics =
-                records.stream().map(LoggedRecord::topic).distinct().toList();
         return this.containers.stream()
-                .filter(container -> topics.stream().allMatch(topic -> reads(container, topic)))
+                .filter(container -> records.stream().allMatch(record -> reads(container, record)))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
                         "No container of consumer '%s' reads %s: they read %s. Name one of these in the record."
                                 .formatted(
                                         this.name,
-                                        topics,
+                                        records.stream()
+                                                .map(this::sourceOf)
+                                                .distinct()
+                                                .toList(),
                                         this.containers.stream()
-                                                .map(ContainerFacts::topicsOf)
+                                                .map(TestedConsumer::sourcesOf)
                                                 .toList())));
     }
 
-    private static boolean reads(AbstractMessageListenerContainer<?, ?> container, String topic) {
+    private static boolean reads(AbstractMessageListenerContainer<?, ?> container, LoggedRecord record) {
         ContainerProperties properties = container.getContainerProperties();
-        return (properties.getTopicPattern() != null)
-                ? properties.getTopicPattern().matcher(topic).matches()
-                : ContainerFacts.topicsOf(container).contains(topic);
+        if (properties.getTopicPattern() != null) {
+            return properties.getTopicPattern().matcher(record.topic()).matches();
+        }
+        return (properties.getTopicPartitions() != null)
+                ? sourcesOf(container).contains(record.partition())
+                : ContainerFacts.topicsOf(container).contains(record.topic());
+    }
+
+    /** Its topic, or its partition where the topic is read by partitions. */
+    private Object sourceOf(LoggedRecord record) {
+        boolean byPartition = this.containers.stream()
+                .anyMatch(container -> container.getContainerProperties().getTopicPartitions() != null);
+        return byPartition ? record.partition() : record.topic();
+    }
+
+    /** Its topics, or the partitions that are assigned to it by hand. */
+    private static List<?> sourcesOf(AbstractMessageListenerContainer<?, ?> container) {
+        TopicPartitionOffset[] partitions = container.getContainerProperties().getTopicPartitions();
+        return (partitions != null)
+                ? Arrays.stream(partitions)
+                        .map(TopicPartitionOffset::getTopicPartition)
+                        .toList()
+                : ContainerFacts.topicsOf(container);
     }
 
     /** The consumer's name. */

@@ -3,6 +3,7 @@ package dev.idempotency.test;
 import java.util.Collections;
 import java.util.List;
 import org.assertj.core.api.AbstractAssert;
+import org.springframework.util.Assert;
 
 /** Assertions about what became of a consumer's messages since the test method began. */
 public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAssert, TestedConsumer> {
@@ -13,6 +14,8 @@ public final class TestedConsumerAssert extends AbstractAssert<TestedConsumerAss
 
     /** The effects of each of these messages have been committed exactly once; those of others may have been too. */
     public TestedConsumerAssert processed(String... ids) {
+        Assert.notEmpty(
+                ids, "Name the messages that are to have been processed; for none of them, say processedNothing()");
         requireProtection();
         for (String id : ids) {
             int times = Collections.frequency(this.actual.processed(), id);

@@ -27,7 +27,7 @@ import org.springframework.test.context.DynamicPropertySource;
 
 /** Listeners with a database, and without a broker. */
 @SpringBootTest(
-        classes = TestedApplication.class,
+        classes = {TestedApplication.class, OddContainers.class},
         properties = {
             "spring.kafka.bootstrap-servers=localhost:1",
             "spring.kafka.producer.value-serializer=org.springframework.kafka.support.serializer.JacksonJsonSerializer",
@@ -105,6 +105,9 @@ class IdempotencyTesterIT {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> assertThat(ledger).processed("another"))
                 .withMessageContaining("processed message 'another' once, but it did not");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> assertThat(ledger).processed())
+                .withMessageContaining("processedNothing()");
     }
 
     @Test
@@ -136,6 +139,19 @@ class IdempotencyTesterIT {
         assertThat(this.tester.consumer("ledger").deliver(record).twice())
                 .processed(this.id)
                 .dropped(1);
+    }
+
+    @Test
+    void whatIsSentStandsBehindWhatWasGivenItsPlace() {
+        ConsumerRecord<String, String> placed = new ConsumerRecord<>("tested-odd", 5, 41, "key", this.id);
+        this.tester.consumer("offsets").deliver(placed).once();
+        this.tester
+                .consumer("offsets")
+                .deliver(record("tested-odd", 5, this.id + "-b"))
+                .once();
+
+        assertThat(this.tester.consumer("offsets")).dropped(0);
+        assertThat(this.effects.of("offsets")).contains(this.id, this.id + "-b");
     }
 
     @Test
@@ -279,6 +295,95 @@ class IdempotencyTesterIT {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> this.tester.consumer("ledger").deliver(odd(this.id)))
                 .withMessageContaining("No container of consumer 'ledger' reads [tested-odd]");
+    }
+
+    @Test
+    void aRecordIsDeliveredToTheContainerThatReadsItsPartition() {
+        TestedConsumer assigned = this.tester.consumer("assigned");
+        assigned.deliver(record("odd-assigned", 1, this.id)).twice();
+        assigned.deliver(record("odd-assigned", 2, this.id + "-b")).twice();
+
+        assertThat(assigned).processed(this.id, this.id + "-b").dropped(2);
+        assertThat(this.effects.of("assigned too")).containsOnlyOnce(this.id + "-b");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> assigned.deliver(record("odd-assigned", 0, this.id)))
+                .withMessageContaining("No container of consumer 'assigned' reads [odd-assigned-0]")
+                .withMessageContaining("[odd-assigned-1]");
+    }
+
+    @Test
+    void aDeliveryOfWhichNothingReachesTheListenerIsNoSuccess() {
+        TestedConsumer late = this.tester.consumer("late");
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(late.deliver(record("odd-late", 0, this.id))::twice)
+                .withMessageContaining("consumer 'late' was given none of the records of [odd-late-0]")
+                .withMessageContaining("initialOffset");
+        ConsumerRecord<String, String> record = new ConsumerRecord<>("odd-late", 0, 100, "key", this.id);
+        record.headers().add("message-id", bytes(this.id));
+        assertThat(late.deliver(record).twice()).processed(this.id).dropped(1);
+    }
+
+    @Test
+    void aDeserializerThatConsumersShareIsNotClosedWithOneOfThem() {
+        assertThat(this.tester
+                        .consumer("shared")
+                        .deliver(record("odd-shared", 0, this.id))
+                        .twice())
+                .processed(this.id)
+                .dropped(1);
+    }
+
+    @Test
+    void whatWentToARetryTopicCanBeDeliveredOnAndIsTheSameMessage() {
+        TestedConsumer retried = this.tester
+                .consumer("retried")
+                .deliver(record("odd-retried", 0, this.id))
+                .once();
+        assertThat(retried).processedNothing().deadLettered(1);
+
+        assertThat(retried.deliver(retried.deadLetters().get(0)).twice())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("retried")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void handlersOfAClassAndTopicsByPatternAreDeliveredTo() {
+        assertThat(this.tester
+                        .consumer("handlers")
+                        .deliver(record("odd-handled-a", 0, this.id))
+                        .twice())
+                .processed(this.id)
+                .dropped(1);
+        assertThat(this.effects.of("handlers")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void whatIsOlderIsStaleAndWhatAConstraintRefusesIsDropped() {
+        assertThat(this.tester
+                        .consumer("versions")
+                        .deliver(version(1), version(3), version(2))
+                        .twice())
+                .stale(3)
+                .dropped(1);
+        assertThat(this.effects.of("versions")).containsOnlyOnce(this.id + " 1", this.id + " 3");
+
+        assertThat(this.tester
+                        .consumer("unique")
+                        .deliver(record("odd-unique", 0, this.id))
+                        .concurrently(3))
+                .dropped(2);
+    }
+
+    private ProducerRecord<String, String> version(int number) {
+        return new ProducerRecord<>("odd-versions", 0, this.id, String.valueOf(number));
+    }
+
+    private static ProducerRecord<String, String> record(String topic, int partition, String id) {
+        ProducerRecord<String, String> record = new ProducerRecord<>(topic, partition, null, id);
+        record.headers().add("message-id", bytes(id));
+        return record;
     }
 
     @Test

@@ -1,0 +1,179 @@
+package dev.idempotency.test;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
+import dev.idempotency.test.TestedApplication.Effects;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.datasource.init.DataSourceInitializer;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.kafka.annotation.KafkaHandler;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.PartitionOffset;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.annotation.TopicPartition;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.support.Acknowledgment;
+
+/** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
+@Configuration(proxyBeanMethods = false)
+class OddContainers {
+
+    @Bean
+    DataSourceInitializer uniqueTable(DataSource dataSource) {
+        DataSourceInitializer initializer = new DataSourceInitializer();
+        initializer.setDataSource(dataSource);
+        initializer.setDatabasePopulator(new ResourceDatabasePopulator(new ByteArrayResource(
+                "create table unique_effect (message text constraint unique_message unique)".getBytes())));
+        return initializer;
+    }
+
+    /** With a deserializer that is the same for all consumers, and of no use when one of them has closed it. */
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<String, String> sharingFactory(
+            ConsumerFactory<String, String> consumerFactory) {
+        ConcurrentKafkaListenerContainerFactory<String, String> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(new DefaultKafkaConsumerFactory<>(
+                consumerFactory.getConfigurationProperties(), new StringDeserializer(), new ClosedOnceDeserializer()));
+        return factory;
+    }
+
+    private static final class ClosedOnceDeserializer implements Deserializer<String> {
+
+        private volatile boolean closed;
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            if (this.closed) {
+                throw new IllegalStateException("closed");
+            }
+            return new String(data, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() {
+            this.closed = true;
+        }
+    }
+
+    @Bean
+    Listeners oddListeners(Effects effects) {
+        return new Listeners(effects);
+    }
+
+    @Bean
+    Handlers handlers(Effects effects) {
+        return new Handlers(effects);
+    }
+
+    /** The listeners. */
+    static class Listeners {
+
+        private final Effects effects;
+        private final Set<String> retried = ConcurrentHashMap.newKeySet();
+
+        Listeners(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(
+                groupId = "assigned",
+                topicPartitions = @TopicPartition(topic = "odd-assigned", partitions = "1"))
+        @IdempotentListener("assigned")
+        void assigned(ConsumerRecord<String, String> record) {
+            this.effects.add("assigned", record.value());
+        }
+
+        @KafkaListener(
+                groupId = "assigned",
+                topicPartitions = @TopicPartition(topic = "odd-assigned", partitions = "2"))
+        @IdempotentListener("assigned")
+        void assignedToo(ConsumerRecord<String, String> record) {
+            this.effects.add("assigned too", record.value());
+        }
+
+        @KafkaListener(
+                groupId = "late",
+                topicPartitions =
+                        @TopicPartition(
+                                topic = "odd-late",
+                                partitionOffsets = @PartitionOffset(partition = "0", initialOffset = "100")))
+        @IdempotentListener("late")
+        void late(ConsumerRecord<String, String> record) {
+            this.effects.add("late", record.value());
+        }
+
+        @KafkaListener(topics = "odd-shared", groupId = "shared", containerFactory = "sharingFactory")
+        @IdempotentListener("shared")
+        void shared(ConsumerRecord<String, String> record) {
+            this.effects.add("shared", record.value());
+        }
+
+        @RetryableTopic(autoCreateTopics = "false")
+        @KafkaListener(topics = "odd-retried", groupId = "retried")
+        @IdempotentListener("retried")
+        void retried(ConsumerRecord<String, String> record) {
+            this.effects.add("retried", record.value());
+            if (this.retried.add(record.value())) {
+                throw new IllegalStateException("not yet");
+            }
+        }
+
+        @KafkaListener(topics = "odd-versions", groupId = "versions")
+        @IdempotentListener(
+                consumer = "versions",
+                strategy = Strategy.VERSION,
+                key = "#record.key()",
+                version = "T(Integer).parseInt(#record.value())")
+        void version(ConsumerRecord<String, String> record) {
+            this.effects.add("versions", record.key() + " " + record.value());
+        }
+
+        @KafkaListener(topics = "odd-unique", groupId = "unique")
+        @IdempotentListener(
+                consumer = "unique",
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "unique_message")
+        void unique(ConsumerRecord<String, String> record) {
+            this.effects
+                    .jdbc()
+                    .sql("insert into unique_effect values (?)")
+                    .param(record.value())
+                    .update();
+        }
+    }
+
+    /** A class of handlers, of all topics with such a name. */
+    @KafkaListener(topicPattern = "odd-handled-.*", groupId = "handlers", containerFactory = "manualFactory")
+    @IdempotentListener("handlers")
+    static class Handlers {
+
+        private final Effects effects;
+
+        Handlers(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaHandler
+        void onText(String payload, Acknowledgment acknowledgment) {
+            this.effects.add("handlers", payload);
+            acknowledgment.acknowledge();
+        }
+
+        @KafkaHandler
+        void onNumber(Integer payload) {
+            this.effects.add("handlers", "number " + payload);
+        }
+    }
+}
