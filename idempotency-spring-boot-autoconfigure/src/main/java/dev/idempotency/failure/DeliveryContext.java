@@ -19,6 +19,8 @@ public final class DeliveryContext {
 
     private static final ThreadLocal<Boolean> SEPARATION = ThreadLocal.withInitial(() -> false);
 
+    private static final ThreadLocal<Boolean> RETRY = ThreadLocal.withInitial(() -> false);
+
     /** Of each partition of the last delivery, the last record. */
     private static final ThreadLocal<Collection<? extends ConsumerRecord<?, ?>>> SETTLED =
             ThreadLocal.withInitial(List::of);
@@ -36,6 +38,20 @@ public final class DeliveryContext {
             delivery.run();
         } finally {
             SEPARATION.remove();
+        }
+    }
+
+    /** Whether an error handler delivers the batch again that it holds in memory: it takes a return for success. */
+    public static boolean isRetriedInPlace() {
+        return RETRY.get();
+    }
+
+    static void retryInPlace(Runnable delivery) {
+        RETRY.set(true);
+        try {
+            delivery.run();
+        } finally {
+            RETRY.remove();
         }
     }
 
