@@ -64,11 +64,12 @@ public final class DeliveryContext {
     public static void settle(List<? extends ConsumerRecord<?, ?>> records) {
         if (records.size() == 1) {
             SETTLED.set(List.copyOf(records));
-            return;
+        } else {
+            Map<TopicPartition, ConsumerRecord<?, ?>> last = new HashMap<>();
+            records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record));
+            SETTLED.set(last.values());
         }
-        Map<TopicPartition, ConsumerRecord<?, ?>> last = new HashMap<>();
-        records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record));
-        SETTLED.set(last.values());
+        SETTLED.get().forEach(PollPositions::pass);
     }
 
     /** Whether this partition was settled, up to this offset at least. */

@@ -76,6 +76,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
         }
+        if (transactional) {
+            // One that throws before there is a transaction to roll back would lose its record, and those after it.
+            container.setInterceptBeforeTx(false);
+        }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         OutageInterceptor.install(container, outage);
