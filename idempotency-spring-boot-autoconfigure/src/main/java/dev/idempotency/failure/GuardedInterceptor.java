@@ -1,18 +1,20 @@
 package dev.idempotency.failure;
 
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.listener.ThreadStateProcessor;
 
 /**
- * An interceptor of the application's, of which what it throws when a record or a poll is over goes no further: containers do
- * not expect that, and would lose the records that follow, or their thread.
+ * An interceptor of the application's that cannot end its container: what it throws when records are over goes no further, as
+ * the records that follow would be lost, or the consumer's thread; and an error becomes an exception, as listeners' do.
  */
 final class GuardedInterceptor {
 
@@ -33,6 +35,22 @@ final class GuardedInterceptor {
         }
     }
 
+    private static <T extends @Nullable Object> T withoutErrors(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (Error ex) {
+            FatalErrors.rethrow(ex);
+            throw new KafkaException("An interceptor threw an error: " + ex, ex);
+        }
+    }
+
+    private static void setUp(ThreadStateProcessor interceptor, Consumer<?, ?> consumer) {
+        withoutErrors(() -> {
+            interceptor.setupThreadState(consumer);
+            return true;
+        });
+    }
+
     private static void clear(ThreadStateProcessor interceptor, Consumer<?, ?> consumer) {
         quietly("clearThreadState()", interceptor, () -> interceptor.clearThreadState(consumer));
     }
@@ -41,17 +59,17 @@ final class GuardedInterceptor {
 
         @Override
         public @Nullable ConsumerRecord<K, V> intercept(ConsumerRecord<K, V> record, Consumer<K, V> consumer) {
-            return this.delegate.intercept(record, consumer);
+            return withoutErrors(() -> this.delegate.intercept(record, consumer));
         }
 
         @Override
         public void success(ConsumerRecord<K, V> record, Consumer<K, V> consumer) {
-            this.delegate.success(record, consumer);
+            quietly("success()", this.delegate, () -> this.delegate.success(record, consumer));
         }
 
         @Override
         public void failure(ConsumerRecord<K, V> record, Exception exception, Consumer<K, V> consumer) {
-            this.delegate.failure(record, exception, consumer);
+            quietly("failure()", this.delegate, () -> this.delegate.failure(record, exception, consumer));
         }
 
         @Override
@@ -61,7 +79,7 @@ final class GuardedInterceptor {
 
         @Override
         public void setupThreadState(Consumer<?, ?> consumer) {
-            this.delegate.setupThreadState(consumer);
+            setUp(this.delegate, consumer);
         }
 
         @Override
@@ -74,22 +92,22 @@ final class GuardedInterceptor {
 
         @Override
         public @Nullable ConsumerRecords<K, V> intercept(ConsumerRecords<K, V> records, Consumer<K, V> consumer) {
-            return this.delegate.intercept(records, consumer);
+            return withoutErrors(() -> this.delegate.intercept(records, consumer));
         }
 
         @Override
         public void success(ConsumerRecords<K, V> records, Consumer<K, V> consumer) {
-            this.delegate.success(records, consumer);
+            quietly("success()", this.delegate, () -> this.delegate.success(records, consumer));
         }
 
         @Override
         public void failure(ConsumerRecords<K, V> records, Exception exception, Consumer<K, V> consumer) {
-            this.delegate.failure(records, exception, consumer);
+            quietly("failure()", this.delegate, () -> this.delegate.failure(records, exception, consumer));
         }
 
         @Override
         public void setupThreadState(Consumer<?, ?> consumer) {
-            this.delegate.setupThreadState(consumer);
+            setUp(this.delegate, consumer);
         }
 
         @Override

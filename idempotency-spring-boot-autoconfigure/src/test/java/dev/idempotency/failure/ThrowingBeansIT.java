@@ -64,6 +64,8 @@ class ThrowingBeansIT extends SharedApplicationTest {
 
     @ParameterizedTest
     @CsvSource({
+        "records, intercept",
+        "records, success",
         "records, afterRecord",
         "records, clearThreadState",
         "records, observation start",
@@ -72,6 +74,8 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "records, no longer idle",
         "records, rollback-only",
         "records, after commit",
+        "records, interruption",
+        "batches, interruption",
         "batches, no longer idle",
         "batches, rollback-only",
         "batches, after commit",
@@ -82,6 +86,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "polls, observation stop",
         "polls, rollback-only",
         "polls, after commit",
+        "polls, interruption",
         "transactional, intercept"
     })
     void nothingIsLostOrGivenUp(String kind, String fault) {
@@ -133,9 +138,16 @@ class ThrowingBeansIT extends SharedApplicationTest {
         public ConsumerRecord<Object, Object> intercept(
                 ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
             if (this.faults.meet("intercept")) {
-                throw new IllegalStateException("intercept");
+                throw new AssertionError("intercept");
             }
             return record;
+        }
+
+        @Override
+        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            if (this.faults.meet("success")) {
+                throw new AssertionError("success");
+            }
         }
 
         @Override
@@ -261,6 +273,9 @@ class ThrowingBeansIT extends SharedApplicationTest {
 
         private void on(String payload) {
             this.effects.happen(payload);
+            if (this.faults.meet("interruption")) {
+                Thread.currentThread().interrupt();
+            }
             if (this.faults.meet("after commit")) {
                 TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
