@@ -59,6 +59,10 @@ public enum Check {
             Level.INFORM, "Records of aborted transactions are delivered, and applied, as if they had been sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
+    REPLACED_ERROR_HANDLER(
+            Level.FAIL,
+            "An outage of the database would use up the attempts of messages, and records would be taken for done that are"
+                    + " not."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
             "It is called when the transaction has been rolled back: if it returns instead of throwing, the offset is"

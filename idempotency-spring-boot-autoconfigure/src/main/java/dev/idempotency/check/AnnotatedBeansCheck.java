@@ -98,10 +98,11 @@ final class AnnotatedBeansCheck {
             report.add(
                     Check.NOT_REGISTERED,
                     "Spring Kafka has not registered the listener with a container that could be prepared: its bean"
-                            + " was created too early (a BeanPostProcessor needs it), @EnableKafka is missing, or"
-                            + " its container factory makes share consumers.",
+                            + " was created too early (a BeanPostProcessor needs it), or has a @Scope with a proxy,"
+                            + " @EnableKafka is missing, or its container factory makes share consumers.",
                     "Let BeanPostProcessors take it as an ObjectProvider or @Lazy and declare them in static @Bean"
-                            + " methods; use a ConcurrentKafkaListenerContainerFactory.");
+                            + " methods; let listeners be singletons, which may use beans of other scopes; use a"
+                            + " ConcurrentKafkaListenerContainerFactory.");
         }
     }
 

@@ -5,6 +5,7 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import org.slf4j.Logger;
@@ -17,11 +18,13 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.event.ConsumerStartingEvent;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
  * Keeps containers from polling that call protected methods and were not prepared to have their messages claimed: those
- * of endpoints that are registered by hand, and those of a child context that has no protection of its own.
+ * of endpoints that are registered by hand, and those of a child context that has no protection of its own. So it does with
+ * those that were prepared, and have been given another error handler since.
  *
  * <p>Events of child contexts reach it, too. A child context with such containers does not start.
  */
@@ -61,11 +64,36 @@ public final class ContainerGuard implements ApplicationListener<ApplicationEven
     private void refuse(MessageListenerContainer container) {
         Findings findings = new Findings(this.beanFactory, this.policy);
         find(container, findings);
+        findReplacedErrorHandler(container, findings);
         try {
             findings.report();
         } catch (FailedChecksException ex) {
             logger.error("The container '{}' is stopped before its first poll", container.getListenerId(), ex);
             container.stop(() -> {});
+        }
+    }
+
+    /** Looked for when a container starts: until then it may be given one. */
+    private static void findReplacedErrorHandler(MessageListenerContainer started, Findings findings) {
+        CalledMethods called = CalledMethods.of(started);
+        if (called == null
+                || !called.prepared()
+                || !(started instanceof AbstractMessageListenerContainer<?, ?> container)
+                || !ErrorHandlerInstaller.isReplacedIn(container)) {
+            return;
+        }
+        Class<?> type = AopUtils.getTargetClass(called.bean());
+        for (Method method : called.methods()) {
+            if (IdempotentListenerAnnotations.find(method, type) != null) {
+                findings.add(
+                        Check.REPLACED_ERROR_HANDLER,
+                        called.bean(),
+                        method,
+                        "The error handler of its container '%s' was set after the application had started."
+                                .formatted(container.getListenerId()),
+                        "Set it on the container factory, in a ContainerCustomizer or in the containerPostProcessor of"
+                                + " @KafkaListener, or define it as a bean.");
+            }
         }
     }
 

@@ -2,13 +2,12 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.definition.AsynchronousResult;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.util.Arrays;
-import java.util.List;
 import java.util.stream.Stream;
 import org.springframework.aop.interceptor.AsyncExecutionAspectSupport;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -17,14 +16,6 @@ import org.springframework.scheduling.annotation.Async;
 
 /** Whether the work is done when the listener returns, on the thread that it was called on, and nothing follows. */
 final class ResultCheck implements ListenerCheck {
-
-    private static final List<String> ASYNCHRONOUS_RESULTS = List.of(
-            "java.util.concurrent.Future",
-            "java.util.concurrent.CompletionStage",
-            "java.util.concurrent.Flow$Publisher",
-            "org.reactivestreams.Publisher",
-            "kotlinx.coroutines.Job",
-            "kotlinx.coroutines.flow.Flow");
 
     private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
@@ -37,7 +28,7 @@ final class ResultCheck implements ListenerCheck {
     private static void checkAsynchrony(ProtectedListener listener, Report report) {
         Method method = listener.method();
         Class<?>[] parameters = method.getParameterTypes();
-        if (isAsynchronous(method.getReturnType())) {
+        if (AsynchronousResult.isOf(method.getReturnType())) {
             report.add(
                     Check.ASYNC_LISTENER,
                     "The method returns a %s, which is completed later."
@@ -73,7 +64,7 @@ final class ResultCheck implements ListenerCheck {
                 result == void.class || result == Void.class || result.getName().equals("kotlin.Unit");
         IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
         boolean kept = annotation != null && annotation.keepReply();
-        if (nothing || kept || isAsynchronous(result)) {
+        if (nothing || kept || AsynchronousResult.isOf(result)) {
             return;
         }
         boolean sendTo = AnnotatedElementUtils.hasAnnotation(listener.method(), SendTo.class)
@@ -96,12 +87,5 @@ final class ResultCheck implements ListenerCheck {
 
     private static boolean isAsync(AnnotatedElement element) {
         return AnnotatedElementUtils.hasAnnotation(element, Async.class);
-    }
-
-    /** By names, as most of these types are of libraries that an application may not have. */
-    private static boolean isAsynchronous(Class<?> type) {
-        return ASYNCHRONOUS_RESULTS.contains(type.getName())
-                || Arrays.stream(type.getInterfaces()).anyMatch(ResultCheck::isAsynchronous)
-                || (type.getSuperclass() != null && isAsynchronous(type.getSuperclass()));
     }
 }

@@ -85,6 +85,11 @@ public final class ListenerMethod {
         return (type.isPrimitive() && type != void.class) ? Array.get(Array.newInstance(type, 1), 0) : null;
     }
 
+    /** Whether a result turns out to be one that is completed later; where the method says so, start-up checks do. */
+    public boolean isCompletedLater(Object result) {
+        return AsynchronousResult.isOf(result.getClass()) && !AsynchronousResult.isOf(this.method.getReturnType());
+    }
+
     List<String> parameterNames() {
         return this.names;
     }

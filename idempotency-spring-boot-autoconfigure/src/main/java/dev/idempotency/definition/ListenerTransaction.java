@@ -77,8 +77,14 @@ public final class ListenerTransaction {
     }
 
     private void commit(TransactionStatus status, RollbackCause cause) {
+        boolean marked = status.isRollbackOnly();
         try {
             this.transactionManager.commit(status);
+            if (marked) {
+                // By itself a manager rolls back in silence what was marked from outside, as by a listener of
+                // transactions.
+                throw new UnexpectedRollbackException("It was marked to be rolled back");
+            }
         } catch (UnexpectedRollbackException ex) {
             throw cause.explain(ex);
         }

@@ -67,7 +67,7 @@ final class ContainerSuspension {
         if (named != null) {
             this.outage.suspects().inheritFailures(named, batch.get(0));
         }
-        return trySuspendUnsettled(failure, batch, container);
+        return trySuspend(failure, batch, container);
     }
 
     /** The same of records that are known not to have been processed. */

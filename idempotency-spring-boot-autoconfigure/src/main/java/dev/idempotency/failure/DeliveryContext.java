@@ -19,6 +19,8 @@ public final class DeliveryContext {
 
     private static final ThreadLocal<Boolean> SEPARATION = ThreadLocal.withInitial(() -> false);
 
+    private static final ThreadLocal<Boolean> RETRY = ThreadLocal.withInitial(() -> false);
+
     /** Of each partition of the last delivery, the last record. */
     private static final ThreadLocal<Collection<? extends ConsumerRecord<?, ?>>> SETTLED =
             ThreadLocal.withInitial(List::of);
@@ -39,6 +41,20 @@ public final class DeliveryContext {
         }
     }
 
+    /** Whether an error handler delivers the batch again that it holds in memory: it takes a return for success. */
+    public static boolean isRetriedInPlace() {
+        return RETRY.get();
+    }
+
+    static void retryInPlace(Runnable delivery) {
+        RETRY.set(true);
+        try {
+            delivery.run();
+        } finally {
+            RETRY.remove();
+        }
+    }
+
     /** A listener is about to be called: nothing is settled. */
     public static void begin() {
         SETTLED.set(List.of());
@@ -48,11 +64,12 @@ public final class DeliveryContext {
     public static void settle(List<? extends ConsumerRecord<?, ?>> records) {
         if (records.size() == 1) {
             SETTLED.set(List.copyOf(records));
-            return;
+        } else {
+            Map<TopicPartition, ConsumerRecord<?, ?>> last = new HashMap<>();
+            records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record));
+            SETTLED.set(last.values());
         }
-        Map<TopicPartition, ConsumerRecord<?, ?>> last = new HashMap<>();
-        records.forEach(record -> last.put(new TopicPartition(record.topic(), record.partition()), record));
-        SETTLED.set(last.values());
+        SETTLED.get().forEach(PollPositions::pass);
     }
 
     /** Whether this partition was settled, up to this offset at least. */

@@ -76,6 +76,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             container.setCommonErrorHandler(
                     new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
         }
+        if (transactional) {
+            // One that throws before there is a transaction to roll back would lose its record, and those after it.
+            container.setInterceptBeforeTx(false);
+        }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         OutageInterceptor.install(container, outage);
@@ -110,6 +114,14 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
+    }
+
+    /** Whether a container has been given another one since, which it would call in place of what was installed. */
+    public static boolean isReplacedIn(AbstractMessageListenerContainer<?, ?> container) {
+        CommonErrorHandler handler = container.getCommonErrorHandler();
+        return (container.getContainerProperties().getKafkaAwareTransactionManager() != null)
+                ? !(container.getAfterRollbackProcessor() instanceof OutageRollbackProcessor)
+                : !(handler instanceof OutageErrorHandler);
     }
 
     private static void wrapErrorHandler(

@@ -161,7 +161,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         return () -> {
             this.suspension.observer().retried(records.size());
             try {
-                invokeListener.run();
+                DeliveryContext.retryInPlace(invokeListener);
             } catch (RuntimeException ex) {
                 Exception failure = NamedFailure.forErrorHandler(ex);
                 if (this.suspension.trySuspendRetry(failure, records, container)) {

@@ -11,8 +11,8 @@ import org.springframework.kafka.listener.CompositeRecordInterceptor;
 import org.springframework.kafka.listener.RecordInterceptor;
 
 /**
- * Looks after each poll whether what a consumer waits for can still come. It intercepts nothing: an interceptor is what
- * containers call on the consumer's thread also if a poll returns no record.
+ * Looks before each poll where its consumer stands, and after it whether what it waits for can still come. It intercepts
+ * nothing: an interceptor is what containers call on the consumer's thread also if a poll returns no record.
  */
 final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInterceptor<K, V> {
 
@@ -27,11 +27,22 @@ final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInt
         OutageInterceptor<K, V> ours = new OutageInterceptor<>(outage);
         if (container.getContainerProperties().getMessageListener() instanceof BatchMessageListener) {
             BatchInterceptor<K, V> other = container.getBatchInterceptor();
-            container.setBatchInterceptor((other != null) ? new CompositeBatchInterceptor<>(ours, other) : ours);
+            container.setBatchInterceptor(
+                    (other != null)
+                            ? new CompositeBatchInterceptor<>(ours, new GuardedInterceptor.OfBatches<>(other))
+                            : ours);
         } else {
             RecordInterceptor<K, V> other = container.getRecordInterceptor();
-            container.setRecordInterceptor((other != null) ? new CompositeRecordInterceptor<>(ours, other) : ours);
+            container.setRecordInterceptor(
+                    (other != null)
+                            ? new CompositeRecordInterceptor<>(ours, new GuardedInterceptor.OfRecords<>(other))
+                            : ours);
         }
+    }
+
+    @Override
+    public void setupThreadState(Consumer<?, ?> consumer) {
+        PollPositions.begin(consumer);
     }
 
     @Override

@@ -15,6 +15,8 @@ import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
 import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -27,9 +29,11 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Handles what fails while a consumer polls, where no record is delivered: above all one that cannot be read, if its
  * deserializers could not be wrapped. It is given to the error handler as if it had been delivered, and skipped once it
- * has been handled there.
+ * has been handled there. After any other failure, what was polled and not delivered comes again.
  */
 final class PollFailureHandler {
+
+    private static final Logger logger = LoggerFactory.getLogger(PollFailureHandler.class);
 
     private static final String SPRING_KAFKA = "org.springframework.kafka.";
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
@@ -66,6 +70,7 @@ final class PollFailureHandler {
                 || areHandledBy(this.handler);
         try {
             if (readable) {
+                goBack(thrown, consumer, container);
                 throttle();
                 this.handler.handleOtherException(thrown, consumer, container, batchListener);
             } else {
@@ -73,6 +78,17 @@ final class PollFailureHandler {
             }
         } finally {
             this.last.set(System.nanoTime());
+        }
+    }
+
+    private static void goBack(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container) {
+        if (PollPositions.goBack(consumer)) {
+            logger.error(
+                    "Something around the listener '{}' has failed, rather than the listener: an observation, whoever hears of"
+                            + " the container's events, or the like. The records that it was not called with come again."
+                            + " Mend what failed.",
+                    container.getListenerId(),
+                    thrown);
         }
     }
 

@@ -59,8 +59,9 @@ final class Redelivery {
         this.expected.get().put(partitionOf(record), new Expected(consumer, record.offset()));
     }
 
-    /** Does not expect a record any longer. */
+    /** Does not expect a record any longer, which has been handled. */
     void forget(ConsumerRecord<?, ?> record) {
+        PollPositions.pass(record);
         this.expected
                 .get()
                 .computeIfPresent(

@@ -13,7 +13,7 @@
  *       listener's inbox records the failure, unless it is an outage.
  *   <li>The container calls its error handler, which is always an {@code OutageErrorHandler} around the application's or
  *       the provided one; with Kafka transactions it is an {@code OutageRollbackProcessor}. What fails in a poll, before a
- *       record is delivered, goes to the {@code PollFailureHandler}.
+ *       record is delivered, goes to the {@code PollFailureHandler}, which has what was not delivered come again.
  *   <li>{@code DeliveryContext} knows whether the records were committed all the same, and only what follows has failed.
  *       Then they come again after a pause, and are dropped as duplicates.
  *   <li>Otherwise the failure is classified: by {@code DelegatingFailureClassifier} if the library itself has thrown it,

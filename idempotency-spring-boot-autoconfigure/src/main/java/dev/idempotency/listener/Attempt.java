@@ -3,6 +3,7 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
+import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -35,6 +36,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private boolean committed;
     private boolean committing;
     private BooleanSupplier anotherFailed = () -> false;
+    private boolean returned;
     private boolean refusable = true;
     private boolean refused;
 
@@ -64,9 +66,22 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return dropIfRefused(ex);
         } finally {
             endContext();
+            settle();
             if (this.committed && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
             }
+        }
+    }
+
+    /**
+     * Whatever is thrown from now on, by what is called after the commit or with the listener's result: the records are done,
+     * and no error handler may give them up. They come again and are dropped.
+     */
+    private void settle() {
+        if (this.committed
+                && this.returned
+                && this.candidates.size() == this.delivery.records().size()) {
+            DeliveryContext.settle(this.delivery.records());
         }
     }
 
@@ -195,6 +210,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         if (!isToBeUndone()) {
             this.reporter.processed(admitted);
             awaitCommit();
+            this.returned = true;
         }
         return result;
     }

@@ -26,9 +26,6 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
 
     private final @Nullable ReadableRecordFilter<K, V> filter;
 
-    /** The first record of the batch that failed last on this thread; fetched anew, it would be another object. */
-    private final ThreadLocal<@Nullable ConsumerRecord<K, V>> failed = new ThreadLocal<>();
-
     /**
      * Stands before a batch listener.
      *
@@ -138,13 +135,9 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             java.util.function.Consumer<@Nullable Acknowledgment> listener) {
-        ConsumerRecord<K, V> first = records.isEmpty() ? null : records.get(0);
-        boolean retriedInPlace =
-                first != null && this.failed.get() == first && !DeliveryContext.isSeparationRequested();
-        this.failed.set(first);
+        boolean retriedInPlace = DeliveryContext.isRetriedInPlace() && !DeliveryContext.isSeparationRequested();
         Delivery delivery = Delivery.ofBatch(this.methods, records, acknowledgment, retriedInPlace);
         delivery.during(() -> listener.accept(delivery.acknowledgment()));
-        this.failed.remove();
     }
 
     /** Of a batch that is taken apart the error handler acknowledges what has succeeded. */

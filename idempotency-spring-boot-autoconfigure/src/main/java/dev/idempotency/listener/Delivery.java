@@ -229,7 +229,21 @@ final class Delivery {
     Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
         this.targetCall = new TargetCall(definition);
-        return this.targetCall.through(aspects);
+        try {
+            return this.targetCall.through(aspects);
+        } finally {
+            endInterruption(definition);
+        }
+    }
+
+    /** Containers know nothing of it: a consumer whose thread is interrupted can neither commit nor poll, for good. */
+    private static void endInterruption(ListenerDefinition definition) {
+        if (Thread.interrupted()) {
+            logger.warn(
+                    "{} of consumer '{}' left its thread interrupted, which is ended: the consumer could not go on",
+                    definition.method(),
+                    definition.consumer());
+        }
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */

@@ -1,9 +1,12 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -31,9 +34,28 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
         int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
         @Nullable Object[] arguments = this.invocation.getArguments();
         if (positions.length < this.delivery.records().size()) {
-            arguments = new BatchArguments(this.delivery.records(), positions).filter(arguments);
+            arguments = filter(arguments, positions);
         }
         this.delivery.narrow(positions);
         return ((ProxyMethodInvocation) this.invocation).invocableClone(arguments);
+    }
+
+    /** A converter or an aspect may have made of the batch what has no element per record any more. */
+    private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
+        @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
+        boolean same = IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
+        if (same && this.definition.method().payloadIndex() != ListenerMethod.NONE) {
+            throw new UnprotectedListenerException(
+                    ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but none of"
+                                    + " its arguments has an element per record, so that they cannot be taken out. Let the"
+                                    + " BatchMessageConverter, and aspects around @IdempotentListener, keep one element for"
+                                    + " each record.")
+                            .formatted(
+                                    this.definition.method(),
+                                    this.definition.consumer(),
+                                    positions.length,
+                                    this.delivery.records().size()));
+        }
+        return filtered;
     }
 }

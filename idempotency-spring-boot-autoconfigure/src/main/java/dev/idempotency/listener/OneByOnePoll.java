@@ -64,6 +64,9 @@ record OneByOnePoll<K, V>(
             }
             visits.end(together.isCommitted(), ex);
             if (together.isCommitted()) {
+                if (together.hasCalled()) {
+                    DeliveryContext.settle(this.records);
+                }
                 throw ex;
             }
             if (atFirst) {

@@ -92,7 +92,8 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             }
         }
         if (undecided != null) {
-            // Only now are those before it done.
+            // Only now are those before it done; it is not.
+            DeliveryContext.begin();
             throw NamedFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
         }
     }

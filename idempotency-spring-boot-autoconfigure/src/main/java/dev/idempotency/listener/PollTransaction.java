@@ -104,6 +104,11 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
         return (last != null && !last.called().isEmpty()) ? last.definition() : null;
     }
 
+    /** Whether any method was called. */
+    boolean hasCalled() {
+        return this.attempts.stream().anyMatch(attempt -> !attempt.called().isEmpty());
+    }
+
     private void report(long nanos) {
         Map<ListenerDefinition, List<Admission>> answers = new LinkedHashMap<>();
         for (Attempt attempt : this.attempts) {

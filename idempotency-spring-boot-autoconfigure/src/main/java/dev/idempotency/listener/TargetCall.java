@@ -37,6 +37,12 @@ final class TargetCall {
         if (this.refusal != null) {
             throw this.refusal;
         }
+        if (result != null && this.definition.method().isCompletedLater(result)) {
+            throw new UnprotectedListenerException(
+                    ("%s returned a %s, which is completed later, when its transaction is over. Nothing was committed. Return"
+                                    + " void, and wait for the result in the method (join() or block()).")
+                            .formatted(describe(), result.getClass().getSimpleName()));
+        }
         if (this.definition.method().isTargetSeen() && !this.made) {
             throw new UnprotectedListenerException(
                     ("%s was not called: an aspect between @IdempotentListener and the method returned in its place."

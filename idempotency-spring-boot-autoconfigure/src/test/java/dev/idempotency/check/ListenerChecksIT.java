@@ -44,6 +44,8 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.ReflectionUtils;
@@ -240,6 +242,23 @@ class ListenerChecksIT {
             app.awaitCaughtUp("quiet", TOPIC);
             assertThat(output).contains("The container 'by-hand' is stopped before its first poll", "not-registered");
             assertThat(TestApplication.committedOffsets("by-hand", TOPIC)).isEmpty();
+        }
+    }
+
+    @Test
+    void aContainerThatIsGivenAnotherErrorHandlerLaterDoesNotConsume(CapturedOutput output) {
+        try (TestApplication app = start("spring.kafka.listener.auto-startup=false", Quiet.class)) {
+            AbstractMessageListenerContainer<?, ?> container =
+                    (AbstractMessageListenerContainer<?, ?>) app.bean(KafkaListenerEndpointRegistry.class)
+                            .getListenerContainers()
+                            .iterator()
+                            .next();
+            container.setCommonErrorHandler(new DefaultErrorHandler());
+            container.start();
+
+            Awaitility.await("stop").atMost(Duration.ofSeconds(30)).until(() -> !container.isRunning());
+            assertThat(output)
+                    .contains("is stopped before its first poll", "replaced-error-handler", "ContainerCustomizer");
         }
     }
 

@@ -122,7 +122,8 @@ class HardFailuresIT extends SharedApplicationTest {
                         "unreadable",
                         "stackOverflow",
                         "noClass",
-                        "assertion")
+                        "assertion",
+                        "interrupted")
                 .map(failure -> failure + " " + kind));
     }
 
@@ -249,6 +250,10 @@ class HardFailuresIT extends SharedApplicationTest {
                 case "unreadable" -> throw new Unreadable();
                 case "stackOverflow" -> throw new StackOverflowError("for the test");
                 case "noClass" -> throw new NoClassDefFoundError("for the test");
+                case "interrupted" -> {
+                    Thread.currentThread().interrupt();
+                    throw new IllegalStateException("for the test");
+                }
                 case "assertion" -> throw new AssertionError("for the test");
                 default -> {}
             }

@@ -12,6 +12,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -60,7 +61,8 @@ class AspectsOfListenersIT extends SharedApplicationTest {
                 "hushed-batch",
                 "hushed-handler",
                 "hushed-skipped",
-                "repeated-around");
+                "repeated-around",
+                "future");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=10ms",
@@ -112,6 +114,15 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         assertThat(this.app.bean(Listeners.class).callsWith("repeated-around fails once"))
                 .isEqualTo(2);
         assertThat(deadLetters("repeated-around")).isEmpty();
+    }
+
+    /** Start-up checks see no more than that the method returns an object. */
+    @Test
+    void aResultThatIsCompletedLaterFailsItsMessage() {
+        send("future", "future a");
+        awaitCaughtUp("future");
+        assertThat(effectsOf("future")).isEmpty();
+        assertThat(deadLetters("future")).containsExactly("future a");
     }
 
     @Test
@@ -264,6 +275,13 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         @Retried
         void despite(String payload) {
             process(payload);
+        }
+
+        @KafkaListener(topics = "future${suffix}", groupId = "future${suffix}")
+        @IdempotentListener("future")
+        Object future(String payload) {
+            process(payload);
+            return new CompletableFuture<>();
         }
 
         @KafkaListener(topics = "twice${suffix}", groupId = "twice${suffix}")

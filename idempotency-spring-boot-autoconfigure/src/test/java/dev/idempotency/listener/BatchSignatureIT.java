@@ -1,19 +1,31 @@
 package dev.idempotency.listener;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
+import dev.idempotency.app.TestApplication;
+import java.lang.reflect.Type;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.support.converter.BatchMessageConverter;
+import org.springframework.kafka.support.converter.BatchMessagingMessageConverter;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
 class BatchSignatureIT extends OneBatchTest {
@@ -32,6 +44,51 @@ class BatchSignatureIT extends OneBatchTest {
         assertThatThrownBy(() -> startWith(List.of(), listener).close())
                 .rootCause()
                 .hasMessageContaining("batch-signature");
+    }
+
+    @Test
+    void duplicatesThatCannotBeTakenOutOfWhatAConverterHasMadeOfABatchAreNotAppliedAgain() {
+        try (TestApplication app = startWith(List.of(), Converted.class, "1:a", "1:a again", "2:left out", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Import(Effects.class)
+    static class Converted {
+
+        private final Effects effects;
+
+        Converted(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(List<String> payloads) {
+            payloads.forEach(this.effects::happen);
+        }
+
+        @Bean
+        static BatchMessageConverter leavesOut() {
+            return new BatchMessagingMessageConverter() {
+
+                @Override
+                public Message<?> toMessage(
+                        List<ConsumerRecord<?, ?>> records,
+                        Acknowledgment acknowledgment,
+                        Consumer<?, ?> consumer,
+                        Type type) {
+                    Message<?> message = super.toMessage(records, acknowledgment, consumer, type);
+                    List<?> payloads = ((List<?>) message.getPayload())
+                            .stream()
+                                    .filter(payload -> !"left out".equals(payload))
+                                    .toList();
+                    return MessageBuilder.createMessage(payloads, message.getHeaders());
+                }
+            };
+        }
     }
 
     @Import(Effects.class)

@@ -64,6 +64,7 @@ class ListenerTransactionsIT extends ApplicationTest {
             assertThat(app.bean(Outcomes.class).processed).hasSize(1);
             assertThat(app.bean(Outcomes.class).failed).hasValue(0);
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
+            assertThat(app.bean(Failures.class).recovered()).isEmpty();
         }
     }
 
@@ -171,7 +172,7 @@ class ListenerTransactionsIT extends ApplicationTest {
 
                 @Override
                 public void afterCommit() {
-                    throw new IllegalStateException("after the commit");
+                    throw new ClassCastException("which error handlers do not retry");
                 }
             });
         }
