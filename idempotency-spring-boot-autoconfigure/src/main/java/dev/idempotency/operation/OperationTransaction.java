@@ -15,6 +15,8 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -121,7 +123,9 @@ final class OperationTransaction {
             return transaction.execute(status -> {
                 try {
                     require();
-                    return work.doInTransaction(status);
+                    T result = work.doInTransaction(status);
+                    requireCommit(status);
+                    return result;
                 } catch (Throwable ex) {
                     failure.set(ex);
                     // Not left to the transaction manager: one may be set to let whoever opened the transaction decide,
@@ -137,6 +141,14 @@ final class OperationTransaction {
             }
             // A checked exception that was not declared, as in Kotlin.
             throw OperationTransaction.<RuntimeException>asItIs(thrown);
+        }
+    }
+
+    /** By itself a manager rolls back in silence what was marked from outside, as by a listener of transactions. */
+    private static void requireCommit(TransactionStatus status) {
+        if (status.isNewTransaction() && status.isRollbackOnly()) {
+            throw new UnexpectedRollbackException(
+                    "The transaction was marked to be rolled back: neither the claim nor the work is committed");
         }
     }
 

@@ -35,6 +35,8 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -150,6 +152,26 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
                 }));
         assertThat(effects()).isEmpty();
         assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    }
+
+    @Test
+    void anExecutionWhoseTransactionWasMarkedToBeRolledBackFromOutsideIsNoSuccess() {
+        JdbcTransactionManager marking = new JdbcTransactionManager(app().bean(DataSource.class));
+        marking.addListener(new TransactionExecutionListener() {
+
+            @Override
+            public void afterBegin(TransactionExecution transaction, @Nullable Throwable failure) {
+                transaction.setRollbackOnly();
+            }
+        });
+        TransactionalOperations operations = new TransactionalOperations(
+                app().bean(ProcessedMessageStore.class),
+                app().bean(DeclaredConsumers.class),
+                null,
+                new StaticListableBeanFactory(Map.of("marking", marking)));
+        assertThatExceptionOfType(UnexpectedRollbackException.class)
+                .isThrownBy(() -> operations.execute(id("a"), () -> happen("a")));
+        assertThat(effects()).isEmpty();
     }
 
     @Test
