@@ -19,8 +19,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -58,7 +61,7 @@ class ReconciliationIT extends SharedApplicationTest {
     void start() {
         createTopics(2, "ledger", "dropped", "skipped", "busy");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
-        createTopics(1, "lost");
+        createTopics(1, "lost", "observed");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
         start(
                 Listeners.class,
@@ -267,6 +270,18 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DUPLICATE, 3L));
     }
 
+    /** Whoever waits for its end finds in the meters what it has found, and can start another one. */
+    @Test
+    void oneRunsUntilItsObserversHaveBeenTold() throws Exception {
+        this.reconciliation.start(ReconciliationRequest.of("observed", Listeners.OBSERVED));
+        ReconciliationReport told = Listeners.TOLD.poll(30, TimeUnit.SECONDS);
+        assertThat(told.state()).isEqualTo(State.COMPLETED);
+        assertThat(this.reconciliation.lastReconciliation("observed").state()).isEqualTo(State.RUNNING);
+        Listeners.HEARD.countDown();
+        assertThat(awaitEnd("observed")).isEqualTo(told);
+        assertThat(reconcile("observed").state()).isEqualTo(State.COMPLETED);
+    }
+
     @Test
     void whatHasFailedInTheInboxIsNotMissingAndWhatItHasProcessedIsProcessed() {
         send("kept", "kept a", "kept fails");
@@ -412,6 +427,9 @@ class ReconciliationIT extends SharedApplicationTest {
     static class Listeners {
 
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+        static final Duration OBSERVED = Duration.ofDays(2);
+        static final BlockingQueue<ReconciliationReport> TOLD = new LinkedBlockingQueue<>();
+        static final CountDownLatch HEARD = new CountDownLatch(1);
 
         private final Effects effects;
 
@@ -500,6 +518,28 @@ class ReconciliationIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "redriven")
         void redriven(String payload) {
             work("redriven", payload);
+        }
+
+        @KafkaListener(topics = "observed${suffix}", groupId = "observed${suffix}")
+        @IdempotentListener(consumer = "observed")
+        void observed(String payload) {}
+
+        @Bean
+        static ReconciliationObserver slowObserver() {
+            return report -> {
+                if (report.since().equals(OBSERVED)) {
+                    TOLD.add(report);
+                    awaitHeard();
+                }
+            };
+        }
+
+        private static void awaitHeard() {
+            try {
+                HEARD.await(30, TimeUnit.SECONDS);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
         }
 
         @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}", containerFactory = "dropping")
