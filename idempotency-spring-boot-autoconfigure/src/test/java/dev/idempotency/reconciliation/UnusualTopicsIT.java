@@ -24,7 +24,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -44,6 +46,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -72,7 +75,7 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 .all()
                 .get(30, TimeUnit.SECONDS);
         createTopics(1, "marked", "misused", "careless", "several", "several-more", "named-a", "named-b", "twice");
-        createTopics(1, "unused", "emptied", "breaking", "positions");
+        createTopics(1, "unused", "emptied", "breaking", "positions", "asking");
         createTopics(2, "pinned", "apart");
         TestKafka.createTopics(1, topic("reborn"), topic("reborn") + "-dlt", topic("apart") + "-dlt");
         createTopics(1, IntStream.range(0, 20).mapToObj(i -> "many-" + i).toArray(String[]::new));
@@ -282,6 +285,18 @@ class UnusualTopicsIT extends SharedApplicationTest {
     }
 
     @Test
+    void keysThatAreAskedOfADatabaseThatIsAwayEndItAsFailed() {
+        send("asking", "asking a");
+        awaitCaughtUp("asking");
+        Listeners.AWAY.set(true);
+        ReconciliationReport report = reconcile("asking", false);
+        Listeners.AWAY.set(false);
+        assertThat(report.state()).isEqualTo(State.FAILED);
+        assertThat(report.count(RecordFate.WITHOUT_KEY)).isZero();
+        assertFates(reconcile("asking", false), Map.of(RecordFate.PROCESSED, 1L));
+    }
+
+    @Test
     void aConsumerThatRemembersNoIdsIsRefusedWithTheReason() {
         assertThatExceptionOfType(ReconciliationException.class)
                 .isThrownBy(() -> this.reconciliation.start(ReconciliationRequest.of("positions", Duration.ofDays(1))))
@@ -395,6 +410,7 @@ class UnusualTopicsIT extends SharedApplicationTest {
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
         static final BlockingQueue<Integer> STOPPED = new LinkedBlockingQueue<>();
         static final CountDownLatch OPEN = new CountDownLatch(1);
+        static final AtomicBoolean AWAY = new AtomicBoolean();
 
         private final Effects effects;
 
@@ -571,6 +587,20 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 properties = "value.deserializer=dev.idempotency.reconciliation.UnusualTopicsIT$BreakingDeserializer")
         @IdempotentListener(consumer = "breaking")
         void breaking(String payload) {}
+
+        @Bean
+        static Function<ConsumerRecord<?, ?>, String> keys() {
+            return record -> {
+                if (AWAY.get()) {
+                    throw new CannotGetJdbcConnectionException("There is none");
+                }
+                return String.valueOf(record.value());
+            };
+        }
+
+        @KafkaListener(topics = "asking${suffix}", groupId = "asking${suffix}")
+        @IdempotentListener(consumer = "asking", key = "@keys.apply(#record)")
+        void asking(String payload) {}
 
         @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
         @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
