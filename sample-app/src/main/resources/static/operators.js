@@ -18,6 +18,7 @@ async function change(path, body) {
 function outcomeOf(reconciliation) {
   if (!reconciliation) return '–'
   if (reconciliation.state === 'RUNNING') return `${Math.floor(reconciliation.share * 100)} %`
+  if (reconciliation.state !== 'COMPLETED') return reconciliation.state.toLowerCase()
   const { missing, deadLettered } = reconciliation.fates
   const open = missing + deadLettered
   return `${whole.format(reconciliation.read)} read, ${missing === 0 ? 'none' : whole.format(missing)} missing`

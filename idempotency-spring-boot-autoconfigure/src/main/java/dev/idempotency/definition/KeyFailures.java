@@ -59,7 +59,8 @@ public final class KeyFailures {
         return unusable;
     }
 
-    private boolean isToBeWaitedFor(RuntimeException unusable) {
+    /** Whether a message could not be identified as its key was asked of something that is away. */
+    public boolean isToBeWaitedFor(RuntimeException unusable) {
         return unusable.getCause() != null && this.classifier.classify(unusable) != FailureKind.MESSAGE;
     }
 

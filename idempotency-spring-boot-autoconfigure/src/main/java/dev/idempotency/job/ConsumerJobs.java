@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /**
  * Jobs of one kind, each on a daemon thread of its own: one at a time per consumer, within this instance of the application.
@@ -28,25 +27,27 @@ public final class ConsumerJobs implements AutoCloseable {
      * Starts a job for a consumer.
      *
      * @param work must not throw: nobody would hear of it
+     * @param end lets others know that it has ended: whoever does can start another one
      * @return {@code false} if there is one already
      */
-    public synchronized boolean start(String consumer, JobControl control, Consumer<JobControl> work) {
+    public synchronized boolean start(String consumer, JobControl control, Runnable work, Runnable end) {
         if (this.closed || this.running.containsKey(consumer)) {
             return false;
         }
-        Thread thread = new Thread(() -> run(consumer, control, work), "idempotency-" + this.kind + "-" + consumer);
+        Thread thread = new Thread(() -> run(consumer, work, end), "idempotency-" + this.kind + "-" + consumer);
         thread.setDaemon(true);
         this.running.put(consumer, new Job(control, thread));
         thread.start();
         return true;
     }
 
-    private void run(String consumer, JobControl control, Consumer<JobControl> work) {
+    private void run(String consumer, Runnable work, Runnable end) {
         try {
-            work.accept(control);
+            work.run();
         } finally {
             synchronized (this) {
                 this.running.remove(consumer);
+                end.run();
             }
         }
     }

@@ -16,11 +16,13 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
@@ -43,16 +45,24 @@ public final class BrokerQueries implements AutoCloseable {
 
     /** The id of a topic, or {@code null} if there is no such topic. */
     public @Nullable Uuid topicId(String topic) {
-        try {
-            return get(this.admin.describeTopics(List.of(topic)).allTopicNames())
-                    .get(topic)
-                    .topicId();
-        } catch (KafkaException ex) {
-            if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
-                return null;
+        TopicDescription found = describe(List.of(topic)).get(topic);
+        return (found != null) ? found.topicId() : null;
+    }
+
+    /** Those of the topics that there are, by their names. */
+    public Map<String, TopicDescription> describe(Collection<String> topics) {
+        Map<String, TopicDescription> found = new HashMap<>();
+        this.admin.describeTopics(topics).topicNameValues().forEach((topic, answer) -> {
+            try {
+                found.put(topic, get(answer));
+            } catch (KafkaException ex) {
+                if (!(ex.getCause() instanceof UnknownTopicOrPartitionException
+                        || ex.getCause() instanceof InvalidTopicException)) {
+                    throw ex;
+                }
             }
-            throw ex;
-        }
+        });
+        return found;
     }
 
     /** The groups that have committed offsets of any of the topics, and so see what is sent there. */

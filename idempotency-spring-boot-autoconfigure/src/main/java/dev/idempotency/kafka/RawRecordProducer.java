@@ -8,12 +8,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.InvalidPartitionsException;
 import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
@@ -39,22 +38,16 @@ public final class RawRecordProducer implements AutoCloseable {
             ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 20_000);
 
-    private static final List<String> OF_PRODUCERS_ALONE = List.of(
-            ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
-            ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
-            ProducerConfig.INTERCEPTOR_CLASSES_CONFIG,
-            ProducerConfig.METRIC_REPORTER_CLASSES_CONFIG,
-            ProducerConfig.RETRIES_CONFIG);
-
     private static final long SOON_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final int ANSWER_SECONDS = 10;
     private static final int GONE = 0;
 
     private record Partitions(int count, long asked) {}
 
     private final DefaultKafkaProducerFactory<byte[], byte[]> producers;
     private final KafkaTemplate<byte[], byte[]> template;
+    private final String purpose;
     private final Map<String, Partitions> partitions = new ConcurrentHashMap<>();
+    private @Nullable BrokerQueries queries;
 
     /**
      * Makes a producer that does not connect yet.
@@ -74,6 +67,7 @@ public final class RawRecordProducer implements AutoCloseable {
         this.producers =
                 new DefaultKafkaProducerFactory<>(configuration, new ByteArraySerializer(), new ByteArraySerializer());
         this.template = new KafkaTemplate<>(this.producers);
+        this.purpose = purpose;
     }
 
     /** Has what is put around the application's producers (for tracing, or in tests) put around this one too. */
@@ -99,7 +93,7 @@ public final class RawRecordProducer implements AutoCloseable {
      * Refuses what cannot be sent, however long it is waited for. A producer would wait for the partition to appear, and
      * not say then that the brokers have answered all the while.
      */
-    private void requirePartition(String topic, int partition) throws InterruptedException {
+    private void requirePartition(String topic, int partition) {
         Integer count = countPartitions(topic);
         if (count == null || partition < count) {
             return;
@@ -112,7 +106,7 @@ public final class RawRecordProducer implements AutoCloseable {
     }
 
     /** How many there are, or {@code null} if that is not known: then it shows when the record is sent. */
-    private @Nullable Integer countPartitions(String topic) throws InterruptedException {
+    private @Nullable Integer countPartitions(String topic) {
         Partitions known = this.partitions.get(topic);
         if (known != null && System.nanoTime() - known.asked() < SOON_NANOS) {
             return known.count();
@@ -124,25 +118,27 @@ public final class RawRecordProducer implements AutoCloseable {
         return count;
     }
 
-    private @Nullable Integer askForPartitions(String topic) throws InterruptedException {
-        Map<String, Object> configuration = new HashMap<>(this.producers.getConfigurationProperties());
-        OF_PRODUCERS_ALONE.forEach(configuration::remove);
-        try (Admin admin = Admin.create(configuration)) {
-            return admin.describeTopics(List.of(topic))
-                    .allTopicNames()
-                    .get(ANSWER_SECONDS, TimeUnit.SECONDS)
-                    .get(topic)
-                    .partitions()
-                    .size();
-        } catch (ExecutionException ex) {
-            return (ex.getCause() instanceof UnknownTopicOrPartitionException) ? GONE : null;
-        } catch (TimeoutException | RuntimeException ex) {
+    private @Nullable Integer askForPartitions(String topic) {
+        try {
+            TopicDescription found = queries().describe(List.of(topic)).get(topic);
+            return (found != null) ? found.partitions().size() : GONE;
+        } catch (RuntimeException ex) {
             return null;
         }
     }
 
+    private synchronized BrokerQueries queries() {
+        if (this.queries == null) {
+            this.queries = new BrokerQueries(BrokerConnection.of(this.producers), this.purpose);
+        }
+        return this.queries;
+    }
+
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (this.queries != null) {
+            this.queries.close();
+        }
         this.template.destroy();
         this.producers.destroy();
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.springframework.kafka.support.KafkaHeaders;
@@ -14,6 +15,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 /**
  * The headers of a record that is sent to its topic again. Those of its way through retry topics are left out, so that its
  * attempts are counted anew; others lead back to the original record, so that a key made of its coordinates stays the same.
+ *
+ * <p>When the original was written is not known any more, and said so: retry topics would take the copy's time for it.
  */
 public final class RepublishedHeaders {
 
@@ -47,6 +50,11 @@ public final class RepublishedHeaders {
             kept.add(new RecordHeader(
                     KafkaHeaders.ORIGINAL_OFFSET,
                     ByteBuffer.allocate(Long.BYTES).putLong(original.offset()).array()));
+            kept.add(new RecordHeader(
+                    KafkaHeaders.ORIGINAL_TIMESTAMP,
+                    ByteBuffer.allocate(Long.BYTES)
+                            .putLong(ConsumerRecord.NO_TIMESTAMP)
+                            .array()));
         }
         return kept;
     }

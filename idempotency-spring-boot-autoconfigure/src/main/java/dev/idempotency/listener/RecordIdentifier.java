@@ -106,7 +106,7 @@ public final class RecordIdentifier implements AutoCloseable {
      * Says what a record is to the listener.
      *
      * @throws TopicUnknownException if its key depends on its topic, and the brokers do not tell its id
-     * @throws RuntimeException if a deserializer depends on a service that does not answer
+     * @throws RuntimeException if a deserializer or the key depends on a service that does not answer
      */
     public RecordIdentification identify(ConsumerRecord<byte[], byte[]> received) {
         ConsumerRecord<@Nullable Object, @Nullable Object> record;
@@ -167,22 +167,29 @@ public final class RecordIdentifier implements AutoCloseable {
             ListenerDefinition definition = this.hasHandlers
                     ? this.methods.definitionOf(conversion.get().method(), this.targetClass)
                     : definitions().iterator().next();
-            if (definition == null) {
-                // One of a class's handlers that is not protected.
-                return RecordIdentification.FILTERED;
-            }
-            MessageView view = new ArgumentsView(
-                    definition.method(),
-                    List.of(record),
-                    this.batch,
-                    () -> conversion.get().arguments(),
-                    0);
+            // Not every handler of a class need be protected.
+            return (definition != null) ? identify(record, conversion, definition) : RecordIdentification.FILTERED;
+        } catch (ConversionFailure ex) {
+            return RecordIdentification.UNREADABLE;
+        }
+    }
+
+    private RecordIdentification identify(
+            ConsumerRecord<?, ?> record, Conversion conversion, ListenerDefinition definition) {
+        MessageView view = new ArgumentsView(
+                definition.method(),
+                List.of(record),
+                this.batch,
+                () -> conversion.get().arguments(),
+                0);
+        try {
             return RecordIdentification.of(
                     definition.candidates().create(0, view).id());
         } catch (UnusableKeyException ex) {
+            if (definition.keyFailures().isToBeWaitedFor(ex)) {
+                throw ex;
+            }
             return conversion.failed ? RecordIdentification.UNREADABLE : RecordIdentification.WITHOUT_KEY;
-        } catch (ConversionFailure ex) {
-            return RecordIdentification.UNREADABLE;
         }
     }
 

@@ -94,10 +94,11 @@ public final class Reconciliation implements DisposableBean {
         ReconciliationProgress progress = new ReconciliationProgress(request);
         JobControl control = new JobControl(this.recordsPerSecond);
         ReconciliationRun run = prepare(request, progress, control);
-        boolean started = this.jobs.start(consumer, control, running -> {
-            run.run();
-            this.observers.tell(observer -> observer.reconciled(progress.report()));
-        });
+        Runnable work = () -> {
+            ReconciliationReport report = run.run();
+            this.observers.tell(observer -> observer.reconciled(report));
+        };
+        boolean started = this.jobs.start(consumer, control, work, progress::end);
         if (!started) {
             throw new ReconciliationException(
                     "Consumer '%s' is being reconciled already. Wait until that is done, or cancel it."
@@ -125,7 +126,7 @@ public final class Reconciliation implements DisposableBean {
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
         Instant since = Instant.now().minus(request.since()).minus(CLOCKS_DISAGREE);
-        OtherWhereabouts elsewhere = new OtherWhereabouts(
+        Supplier<OtherWhereabouts> elsewhere = () -> new OtherWhereabouts(
                 retries,
                 () -> this.deadLetters.originalsSince(consumer, since, control::isCancelled),
                 control::isCancelled);

@@ -21,9 +21,9 @@ final class ReconciliationProgress {
     private final long start = System.nanoTime();
     private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
     private final List<MissingMessage> missing = new ArrayList<>();
-    private State state = State.RUNNING;
-    private @Nullable Duration took;
-    private @Nullable String failure;
+    private @Nullable ReconciliationReport outcome;
+    private boolean ended;
+    private @Nullable String firstRefusal;
     private long records;
     private long done;
     private long read;
@@ -64,40 +64,44 @@ final class ReconciliationProgress {
 
     synchronized void refused(String why) {
         this.refused++;
-        if (this.failure == null) {
-            this.failure = why;
+        if (this.firstRefusal == null) {
+            this.firstRefusal = why;
         }
     }
 
-    synchronized void end(State how, @Nullable String why) {
-        this.state = how;
-        this.failure = (why != null) ? why : this.failure;
-        this.took = elapsed();
+    /** How it will have ended: others hear of it at its end. */
+    synchronized ReconciliationReport conclude(State how, @Nullable String why) {
+        this.outcome = report(how, why);
+        return this.outcome;
     }
 
-    private Duration elapsed() {
-        return Duration.ofNanos(System.nanoTime() - this.start);
+    synchronized void end() {
+        this.ended = true;
     }
 
     synchronized ReconciliationReport report() {
-        Duration time = (this.took != null) ? this.took : elapsed();
+        return (this.ended && this.outcome != null) ? this.outcome : report(State.RUNNING, null);
+    }
+
+    private ReconciliationReport report(State state, @Nullable String failure) {
+        Duration time = Duration.ofNanos(System.nanoTime() - this.start);
         double share = (this.records > 0) ? Math.min(1, (double) this.done / this.records) : 1;
         return new ReconciliationReport(
                 this.id,
                 this.request.consumer(),
                 this.request.since(),
                 this.request.replay(),
-                this.state,
+                state,
                 this.startedAt,
                 time,
                 this.records,
-                (this.state == State.RUNNING && this.records == 0) ? 0 : share,
+                (state == State.RUNNING && this.records == 0) ? 0 : share,
                 this.read,
                 Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
                 new EnumMap<>(this.fates),
                 List.copyOf(this.missing),
                 this.replayed,
                 this.refused,
-                this.failure);
+                (failure != null) ? failure : this.firstRefusal);
     }
 }

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -49,7 +50,7 @@ final class ReconciliationRun {
     private final ReconciliationProgress progress;
     private final JobControl control;
     private final List<ContainerScope> scopes;
-    private final OtherWhereabouts elsewhere;
+    private final Supplier<OtherWhereabouts> newWhereabouts;
     private final Instant remembered;
     private final ProcessedMessageStore store;
     private final Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox;
@@ -61,10 +62,14 @@ final class ReconciliationRun {
     /** Where what is remembered begins, by partition, of the container that is being looked at. */
     private Map<TopicPartition, Range> rememberedRanges = Map.of();
 
+    /** To be looked for after it is known what its group has committed. */
+    private OtherWhereabouts elsewhere;
+
     /**
      * Looks at nothing yet.
      *
      * @param scopes the consumer's containers, without those of retry topics
+     * @param newWhereabouts where else the messages of a container may be, from now on
      * @param remembered what came before this may have been forgotten
      * @param inbox what became of messages, as far as it knows them
      */
@@ -73,7 +78,7 @@ final class ReconciliationRun {
             ReconciliationProgress progress,
             JobControl control,
             List<ContainerScope> scopes,
-            OtherWhereabouts elsewhere,
+            Supplier<OtherWhereabouts> newWhereabouts,
             Instant remembered,
             ProcessedMessageStore store,
             Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox,
@@ -82,27 +87,36 @@ final class ReconciliationRun {
         this.progress = progress;
         this.control = control;
         this.scopes = scopes;
-        this.elsewhere = elsewhere;
+        this.newWhereabouts = newWhereabouts;
+        this.elsewhere = newWhereabouts.get();
         this.remembered = remembered;
         this.store = store;
         this.inbox = inbox;
         this.producers = producers;
     }
 
-    /** Looks at all of them, and says in the progress how that ended. */
-    void run() {
+    /** Looks at all of them, and says how that ended. */
+    ReconciliationReport run() {
+        ReconciliationReport report = look();
+        log(report);
+        return report;
+    }
+
+    private ReconciliationReport look() {
         try {
             this.scopes.forEach(this::reconcile);
-            this.progress.end(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+            return this.progress.conclude(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             // Errors, too, of deserializers and filters: it must not seem to run for ever.
-            this.progress.end(
+            logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
+            return this.progress.conclude(
                     State.FAILED,
                     "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
                             .formatted(this.request.consumer(), Causes.of(ex).deepest()));
-            logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
         }
-        ReconciliationReport report = this.progress.report();
+    }
+
+    private static void log(ReconciliationReport report) {
         if (report.count(RecordFate.MISSING) > 0) {
             logger.warn(
                     "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent"
@@ -136,6 +150,7 @@ final class ReconciliationRun {
             committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             this.rememberedRanges = reader.since(this.remembered, committed);
+            this.elsewhere = this.newWhereabouts.get();
             this.progress.expect(
                     wanted.values().stream().mapToLong(Range::length).sum());
             Map<TopicPartition, Long> next = new HashMap<>();

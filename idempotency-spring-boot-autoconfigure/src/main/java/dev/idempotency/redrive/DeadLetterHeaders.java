@@ -33,9 +33,7 @@ final class DeadLetterHeaders {
             REDRIVES,
             DeadLetterOwner.HEADER,
             KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER,
-            KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER,
-            KafkaHeaders.ORIGINAL_TIMESTAMP,
-            KafkaHeaders.ORIGINAL_TIMESTAMP_TYPE);
+            KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
 
     private static final List<String> PREFIXES_OF_FAILURES =
             List.of("kafka_dlt-", "kafka_exception-", "kafka_key-exception-");

@@ -3,10 +3,7 @@ package dev.idempotency.redrive;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.PartitionReader.Range;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +17,6 @@ final class DeadLetterSearch {
     private final DeadLetterQuery query;
     private final int maxRedrives;
     private final List<DeadLetter> found = new ArrayList<>();
-    private final List<String> topics = new ArrayList<>();
     private int scanned;
     private @Nullable RecordCoordinates last;
 
@@ -30,27 +26,15 @@ final class DeadLetterSearch {
     }
 
     DeadLetterPage in(DeadLetterSource source) {
-        for (String topic : source.deadLetterTopics().keySet()) {
-            try (DeadLetterReader reader = DeadLetterReader.open(source, topic, this.maxRedrives)) {
-                if (reader != null) {
-                    this.topics.add(topic);
-                    search(reader);
+        try (DeadLetterReader reader = DeadLetterReader.open(source, this.maxRedrives)) {
+            reader.contents().forEach((partition, contents) -> {
+                Range rest = rest(partition, contents);
+                if (!isFull() && rest.length() > 0) {
+                    reader.read(partition, rest, this::isFull, records -> look(reader, records));
                 }
-            }
+            });
+            return new DeadLetterPage(this.found, List.copyOf(reader.topics()), isFull() ? this.last : null);
         }
-        return new DeadLetterPage(this.found, this.topics, isFull() ? this.last : null);
-    }
-
-    private void search(DeadLetterReader reader) {
-        reader.contents().keySet().stream()
-                .sorted(Comparator.comparingInt(TopicPartition::partition))
-                .forEach(partition -> {
-                    Range rest = rest(
-                            partition, Objects.requireNonNull(reader.contents().get(partition)));
-                    if (!isFull() && rest.length() > 0) {
-                        reader.read(Map.of(partition, rest), this::isFull, records -> look(reader, records));
-                    }
-                });
     }
 
     /** What stands behind the one to continue after. */

@@ -2,6 +2,7 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.kafka.BrokerConnection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -26,6 +27,11 @@ record DeadLetterSource(
         groups = Set.copyOf(groups);
         topics = Set.copyOf(topics);
         deadLetterTopics = new TreeMap<>(Map.copyOf(deadLetterTopics));
+    }
+
+    /** The brokers that one of its dead-letter topics is on. */
+    BrokerConnection brokersOf(String deadLetterTopic) {
+        return Objects.requireNonNull(this.deadLetterTopics.get(deadLetterTopic));
     }
 
     /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */

@@ -102,14 +102,10 @@ public final class DeadLetters implements DisposableBean {
         DeadLetterSource source = source(consumer);
         return asking(source, () -> {
             OriginalRecords originals = new OriginalRecords();
-            for (String topic : source.deadLetterTopics().keySet()) {
-                try (DeadLetterReader reader = DeadLetterReader.open(source, topic, this.maxRedrives)) {
-                    if (reader != null) {
-                        reader.read(reader.contentsSince(since), stopped, records -> records.stream()
-                                .filter(record -> DeadLetterHeaders.belongsTo(source, record.headers()))
-                                .forEach(originals::addOriginalOf));
-                    }
-                }
+            try (DeadLetterReader reader = DeadLetterReader.open(source, this.maxRedrives)) {
+                reader.readSince(since, stopped, records -> records.stream()
+                        .filter(record -> DeadLetterHeaders.belongsTo(source, record.headers()))
+                        .forEach(originals::addOriginalOf));
             }
             return originals;
         });
@@ -151,8 +147,7 @@ public final class DeadLetters implements DisposableBean {
             }
         }
         progress.read(1);
-        progress.end(State.COMPLETED, null);
-        return progress.report();
+        return progress.conclude(State.COMPLETED, null);
     }
 
     /**
@@ -176,7 +171,7 @@ public final class DeadLetters implements DisposableBean {
         RedriveProgress progress = new RedriveProgress(consumer, selection, groupsSeeing(source, null));
         Redrive redrive = new Redrive(source, selected, this.maxRedrives, this.producers, progress, control);
         synchronized (this.runs) {
-            if (!this.jobs.start(consumer, control, running -> redrive.run())) {
+            if (!this.jobs.start(consumer, control, redrive::run, progress::end)) {
                 throw underWay(consumer);
             }
             this.runs.put(consumer, progress);
@@ -250,14 +245,14 @@ public final class DeadLetters implements DisposableBean {
         if (!source.deadLetterTopics().containsKey(wanted.topic())) {
             return null;
         }
-        try (DeadLetterReader reader = DeadLetterReader.open(source, wanted.topic(), this.maxRedrives)) {
+        try (DeadLetterReader reader = DeadLetterReader.open(source, Set.of(wanted.topic()), this.maxRedrives)) {
             TopicPartition partition = new TopicPartition(wanted.topic(), wanted.partition());
-            Range contents = (reader != null) ? reader.contents().get(partition) : null;
+            Range contents = reader.contents().get(partition);
             if (contents == null || wanted.offset() < contents.from() || wanted.offset() >= contents.to()) {
                 return null;
             }
             List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
-            reader.read(Map.of(partition, new Range(wanted.offset(), wanted.offset() + 1)), () -> false, found::addAll);
+            reader.read(partition, new Range(wanted.offset(), wanted.offset() + 1), () -> false, found::addAll);
             return (found.isEmpty() || reader.letterOf(found.get(0)) == null) ? null : work.apply(reader, found.get(0));
         }
     }

@@ -13,29 +13,42 @@ import org.springframework.kafka.support.KafkaHeaders;
 /**
  * Records of which there are copies in other topics. They are known by where they stood and, if the copies tell, by their
  * timestamps: in a topic that was deleted and created again, others stand at the same places.
+ *
+ * <p>A record that is a copy itself, as its original was sent back, is known only by copies that have gone as many rounds:
+ * those of earlier rounds say nothing of what became of this one.
  */
 public final class OriginalRecords {
 
-    private static final long UNKNOWN = Long.MIN_VALUE;
+    private static final long UNKNOWN = ConsumerRecord.NO_TIMESTAMP;
 
-    private final Map<RecordCoordinates, Long> timestamps = new HashMap<>();
+    private record Original(long timestamp, int redrives) {
+
+        Original merge(Original other) {
+            return new Original(
+                    (this.timestamp == other.timestamp) ? this.timestamp : UNKNOWN,
+                    Math.max(this.redrives, other.redrives));
+        }
+    }
+
+    private final Map<RecordCoordinates, Original> originals = new HashMap<>();
 
     /** Adds the record that this one, of a retry or dead-letter topic, is a copy of. */
     public void addOriginalOf(ConsumerRecord<?, ?> copy) {
-        this.timestamps.merge(
+        this.originals.merge(
                 RecordCoordinates.original(copy),
-                originalTimestamp(copy.headers()),
-                (one, other) -> one.equals(other) ? one : UNKNOWN);
+                new Original(originalTimestamp(copy.headers()), DeadLetterHeaders.redrives(copy.headers())),
+                Original::merge);
     }
 
     /** Whether there is a copy of this record, or of the one that it is a copy of itself. */
     public boolean contains(ConsumerRecord<?, ?> record) {
-        RecordCoordinates original = RecordCoordinates.original(record);
-        Long timestamp = this.timestamps.get(original);
-        return timestamp != null
-                && (timestamp == UNKNOWN
-                        || timestamp == record.timestamp()
-                        || !original.equals(RecordCoordinates.of(record)));
+        RecordCoordinates place = RecordCoordinates.original(record);
+        Original original = this.originals.get(place);
+        return original != null
+                && original.redrives() >= DeadLetterHeaders.redrives(record.headers())
+                && (original.timestamp() == UNKNOWN
+                        || original.timestamp() == record.timestamp()
+                        || !place.equals(RecordCoordinates.of(record)));
     }
 
     /** That of the first hop. One that was sent back to its topic tells where it stood first, and not when. */

@@ -8,9 +8,7 @@ import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.RedriveReport.State;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -60,26 +58,7 @@ final class Redrive {
 
     /** Sends back all that are selected, and says in the progress how it ended. */
     void run() {
-        try {
-            for (String topic : this.source.deadLetterTopics().keySet()) {
-                try (DeadLetterReader reader = DeadLetterReader.open(this.source, topic, this.maxRedrives)) {
-                    if (reader != null && !this.control.isCancelled()) {
-                        run(reader);
-                    }
-                }
-            }
-            this.progress.end(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
-        } catch (RuntimeException | Error ex) {
-            this.progress.end(
-                    State.FAILED,
-                    "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
-                            .formatted(
-                                    this.source.consumer(),
-                                    this.source.deadLetterTopics().keySet(),
-                                    Causes.of(ex).deepest()));
-            logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
-        }
-        RedriveReport report = this.progress.report();
+        RedriveReport report = send();
         logger.info(
                 "The redrive of dead letters of consumer '{}' is {}: {} sent, {} parked, {} astray, {} refused",
                 report.consumer(),
@@ -90,21 +69,32 @@ final class Redrive {
                 report.refused());
     }
 
-    private void run(DeadLetterReader reader) {
-        List<TopicPartition> partitions = new ArrayList<>(reader.contents().keySet());
-        partitions.sort((one, other) -> Integer.compare(one.partition(), other.partition()));
-        Map<TopicPartition, Range> ranges = new HashMap<>();
-        partitions.forEach(partition -> {
-            Range contents = reader.contents().get(partition);
+    private RedriveReport send() {
+        try (DeadLetterReader reader = DeadLetterReader.open(this.source, this.maxRedrives)) {
+            send(reader);
+            return this.progress.conclude(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+        } catch (RuntimeException | Error ex) {
+            logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
+            return this.progress.conclude(
+                    State.FAILED,
+                    "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
+                            .formatted(
+                                    this.source.consumer(),
+                                    this.source.deadLetterTopics().keySet(),
+                                    Causes.of(ex).deepest()));
+        }
+    }
+
+    private void send(DeadLetterReader reader) {
+        Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
+        reader.contents().forEach((partition, contents) -> {
             long from = Math.min(reader.redriven(partition).position(), contents.to());
             ranges.put(partition, new Range(from, contents.to()));
         });
         this.progress.expect(ranges.values().stream().mapToLong(Range::length).sum());
         this.committedAt = System.nanoTime();
         try {
-            for (TopicPartition partition : partitions) {
-                run(reader, partition, ranges.get(partition));
-            }
+            ranges.forEach((partition, range) -> send(reader, partition, range));
         } catch (RuntimeException | Error ex) {
             try {
                 reader.commit();
@@ -116,9 +106,9 @@ final class Redrive {
         reader.commit();
     }
 
-    private void run(DeadLetterReader reader, TopicPartition partition, Range range) {
+    private void send(DeadLetterReader reader, TopicPartition partition, Range range) {
         long[] next = {range.from()};
-        reader.read(Map.of(partition, range), this.control::isCancelled, records -> {
+        reader.read(partition, range, this.control::isCancelled, records -> {
             for (ConsumerRecord<byte[], byte[]> record : records) {
                 if (this.control.isCancelled()) {
                     return;

@@ -19,9 +19,8 @@ final class RedriveProgress {
     private final @Nullable Set<String> groups;
     private final Instant startedAt = Instant.now();
     private final List<Refusal> refusals = new ArrayList<>();
-    private State state = State.RUNNING;
-    private @Nullable Instant endedAt;
-    private @Nullable String failure;
+    private @Nullable RedriveReport outcome;
+    private boolean ended;
     private long records;
     private long read;
     private long sent;
@@ -59,19 +58,27 @@ final class RedriveProgress {
         }
     }
 
-    synchronized void end(State how, @Nullable String why) {
-        this.state = how;
-        this.failure = why;
-        this.endedAt = Instant.now();
+    /** How it will have ended: others hear of it at its end. */
+    synchronized RedriveReport conclude(State how, @Nullable String why) {
+        this.outcome = report(how, why);
+        return this.outcome;
+    }
+
+    synchronized void end() {
+        this.ended = true;
     }
 
     synchronized RedriveReport report() {
+        return (this.ended && this.outcome != null) ? this.outcome : report(State.RUNNING, null);
+    }
+
+    private RedriveReport report(State state, @Nullable String failure) {
         return new RedriveReport(
                 this.consumer,
                 this.selection,
-                this.state,
+                state,
                 this.startedAt,
-                this.endedAt,
+                (state != State.RUNNING) ? Instant.now() : null,
                 this.records,
                 this.read,
                 this.sent,
@@ -80,6 +87,6 @@ final class RedriveProgress {
                 this.refused,
                 List.copyOf(this.refusals),
                 this.groups,
-                this.failure);
+                failure);
     }
 }

@@ -23,6 +23,10 @@ public final class StoreExceptionTranslator {
     /** MySQL and MariaDB: a character that the column does not have, a violated check constraint. */
     private static final Set<Integer> DATA_CODES = Set.of(1366, 3819);
 
+    /** The drivers of MariaDB and MySQL: the statement is larger than the database takes, and was not sent. */
+    private static final Set<String> TOO_LARGE = Set.of(
+            "org.mariadb.jdbc.export.MaxAllowedPacketException", "com.mysql.cj.jdbc.exceptions.PacketTooBigException");
+
     /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
     private static final String TRANSACTION_ABORTED = "25P02";
 
@@ -74,9 +78,19 @@ public final class StoreExceptionTranslator {
         }
         String state = sql.getSQLState();
         return DATA_CODES.contains(sql.getErrorCode())
+                || isTooLarge(sql)
                 || (state != null
                         && (state.equals(TRANSACTION_ABORTED)
                                 || (state.length() >= 2 && DATA_CLASSES.contains(state.substring(0, 2)))));
+    }
+
+    private static boolean isTooLarge(SQLException failure) {
+        for (Throwable next : Causes.of(failure)) {
+            if (TOO_LARGE.contains(next.getClass().getName())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether it failed, on PostgreSQL, as an earlier statement had, and somebody caught the error. */

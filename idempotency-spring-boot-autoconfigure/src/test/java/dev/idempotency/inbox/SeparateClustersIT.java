@@ -8,6 +8,14 @@ import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.reconciliation.ReconciliationReport;
+import dev.idempotency.reconciliation.ReconciliationRequest;
+import dev.idempotency.reconciliation.RecordFate;
+import dev.idempotency.redrive.DeadLetter;
+import dev.idempotency.redrive.DeadLetterQuery;
+import dev.idempotency.redrive.DeadLetterStatus;
+import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestBroker;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +41,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 class SeparateClustersIT extends ApplicationTest {
 
     @Test
-    void aReplayGoesWhereItsListenerReadsFromAndADeadLetterWhereTheApplicationSendsTo(CapturedOutput output)
+    void replaysAndRedrivesGoWhereTheListenerReadsFromAndADeadLetterWhereTheApplicationSendsTo(CapturedOutput output)
             throws Exception {
         try (TestBroker read = TestBroker.start(false)) {
             read.createTopic(this.topic, 1);
@@ -59,8 +67,29 @@ class SeparateClustersIT extends ApplicationTest {
                         .until(() -> app.bean(Effects.class).all().equals(List.of("payload")));
                 assertThat(TopicContents.values(this.topic)).isEmpty();
                 assertThat(producers()).anyMatch(name -> name.contains("shop-idempotency-replays"));
+
+                DeadLetters deadLetters = app.bean(DeadLetters.class);
+                deadLetters.redriveAll("fickle");
+                await().atMost(Duration.ofSeconds(60))
+                        .until(() -> deadLetters.lastRedrive("fickle").endedAt() != null);
+                assertThat(deadLetters.find(DeadLetterQuery.of("fickle")).letters())
+                        .extracting(DeadLetter::status)
+                        .containsExactly(DeadLetterStatus.REDRIVEN);
+                Reconciliation reconciliation = app.bean(Reconciliation.class);
+                await().atMost(Duration.ofSeconds(60)).until(() -> {
+                    reconciliation.start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
+                    return await().until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
+                                    .count(RecordFate.DUPLICATE)
+                            == 2;
+                });
+                assertThat(app.bean(Effects.class).all()).containsExactly("payload");
+                assertThat(TopicContents.values(this.topic)).isEmpty();
             }
         }
+    }
+
+    private boolean hasEnded(ReconciliationReport report) {
+        return report.state() != ReconciliationReport.State.RUNNING;
     }
 
     private static List<String> producers() throws Exception {

@@ -10,6 +10,7 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,8 +19,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -57,7 +61,8 @@ class ReconciliationIT extends SharedApplicationTest {
     void start() {
         createTopics(2, "ledger", "dropped", "skipped", "busy");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
-        TestKafka.createTopics(1, topic("ledger") + "-dlt");
+        createTopics(1, "lost", "observed");
+        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=1ms",
@@ -110,8 +115,7 @@ class ReconciliationIT extends SharedApplicationTest {
     void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() {
         send("skipped", "skipped first");
         awaitCaughtUp("skipped");
-        MessageListenerContainer container = Objects.requireNonNull(
-                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("skipped"));
+        MessageListenerContainer container = container("skipped");
         container.stop();
         for (int i = 0; i < 10; i++) {
             sendTo("skipped", i % 2, "skipped " + i, null);
@@ -131,8 +135,7 @@ class ReconciliationIT extends SharedApplicationTest {
     void aTopicThatWasDeletedAndCreatedAgainIsAnotherOneEvenWhereKeysAreMadeOfCoordinates() {
         this.app.send(topic("recreated"), null, "recreated old");
         awaitCaughtUp("recreated");
-        MessageListenerContainer container = Objects.requireNonNull(
-                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer("recreated"));
+        MessageListenerContainer container = container("recreated");
         container.stop();
         persistently(() -> TestKafka.sharedAdmin()
                 .deleteTopics(List.of(topic("recreated")))
@@ -150,6 +153,11 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("recreated");
         assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
         assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+    }
+
+    private MessageListenerContainer container(String id) {
+        return Objects.requireNonNull(
+                this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id));
     }
 
     /** Has a group that has no members commit everything, whether or not it was processed. */
@@ -220,6 +228,58 @@ class ReconciliationIT extends SharedApplicationTest {
                 .untilAsserted(() -> assertFates(
                         reconcile("retried"),
                         Map.of(RecordFate.PROCESSED, 1L, RecordFate.RETRYING, 1L, RecordFate.DEAD_LETTERED, 1L)));
+    }
+
+    @Test
+    void whatWasReplayedAndDiedIsDeadLetteredAndNotMissedAgain() {
+        MessageListenerContainer container = container("lost");
+        container.stop();
+        send("lost", "lost");
+        commitAll("lost");
+        assertFates(reconcile("lost"), Map.of(RecordFate.MISSING, 1L));
+        assertThat(replay("lost").replayed()).isOne();
+        container.start();
+        awaitCaughtUp("lost");
+        assertFates(reconcile("lost"), Map.of(RecordFate.DEAD_LETTERED, 2L));
+    }
+
+    @Test
+    void aDeadLetterThatWasSentBackDoesNotStandForTheCopyThatWasLostThen() {
+        send("redriven", "redriven fails");
+        awaitCaughtUp("redriven");
+        MessageListenerContainer container = container("redriven");
+        container.stop();
+        DeadLetters deadLetters = this.app.bean(DeadLetters.class);
+        deadLetters.redriveAll("redriven");
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
+        commitAll("redriven");
+        ReconciliationReport report = reconcile("redriven");
+        assertFates(report, Map.of(RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
+        assertThat(report.missing().get(0).record().offset()).isOne();
+        replay("redriven");
+        container.start();
+        awaitCaughtUp("redriven");
+        assertFates(reconcile("redriven"), Map.of(RecordFate.DEAD_LETTERED, 3L));
+        Listeners.MENDED.add("redriven");
+        deadLetters.redriveAll("redriven");
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> effectsOf("redriven")
+                .equals(List.of("redriven fails")));
+        awaitCaughtUp("redriven");
+        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DUPLICATE, 3L));
+    }
+
+    /** Whoever waits for its end finds in the meters what it has found, and can start another one. */
+    @Test
+    void oneRunsUntilItsObserversHaveBeenTold() throws Exception {
+        this.reconciliation.start(ReconciliationRequest.of("observed", Listeners.OBSERVED));
+        ReconciliationReport told = Listeners.TOLD.poll(30, TimeUnit.SECONDS);
+        assertThat(told.state()).isEqualTo(State.COMPLETED);
+        assertThat(this.reconciliation.lastReconciliation("observed").state()).isEqualTo(State.RUNNING);
+        Listeners.HEARD.countDown();
+        assertThat(awaitEnd("observed")).isEqualTo(told);
+        assertThat(reconcile("observed").state()).isEqualTo(State.COMPLETED);
     }
 
     @Test
@@ -367,6 +427,9 @@ class ReconciliationIT extends SharedApplicationTest {
     static class Listeners {
 
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+        static final Duration OBSERVED = Duration.ofDays(2);
+        static final BlockingQueue<ReconciliationReport> TOLD = new LinkedBlockingQueue<>();
+        static final CountDownLatch HEARD = new CountDownLatch(1);
 
         private final Effects effects;
 
@@ -441,6 +504,41 @@ class ReconciliationIT extends SharedApplicationTest {
             }
             if (payload.contains("later")) {
                 throw new IllegalStateException("is retried in an hour");
+            }
+        }
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 10))
+        @KafkaListener(id = "lost", topics = "lost${suffix}", groupId = "lost${suffix}")
+        @IdempotentListener(consumer = "lost")
+        void lost(String payload) {
+            throw new ClassCastException("is not retried");
+        }
+
+        @KafkaListener(id = "redriven", topics = "redriven${suffix}", groupId = "redriven${suffix}")
+        @IdempotentListener(consumer = "redriven")
+        void redriven(String payload) {
+            work("redriven", payload);
+        }
+
+        @KafkaListener(topics = "observed${suffix}", groupId = "observed${suffix}")
+        @IdempotentListener(consumer = "observed")
+        void observed(String payload) {}
+
+        @Bean
+        static ReconciliationObserver slowObserver() {
+            return report -> {
+                if (report.since().equals(OBSERVED)) {
+                    TOLD.add(report);
+                    awaitHeard();
+                }
+            };
+        }
+
+        private static void awaitHeard() {
+            try {
+                HEARD.await(30, TimeUnit.SECONDS);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
             }
         }
 

@@ -18,10 +18,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -29,7 +36,9 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigData;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.config.provider.ConfigProvider;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
@@ -37,6 +46,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -45,6 +55,7 @@ import org.springframework.kafka.listener.CommonContainerStoppingErrorHandler;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.messaging.handler.annotation.Payload;
 
 /** Topics and containers that are not as one would expect them. */
@@ -64,10 +75,16 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 .all()
                 .get(30, TimeUnit.SECONDS);
         createTopics(1, "marked", "misused", "careless", "several", "several-more", "named-a", "named-b", "twice");
-        createTopics(1, "unused", "emptied", "breaking", "positions");
-        createTopics(2, "pinned");
-        TestKafka.createTopics(1, topic("reborn"), topic("reborn") + "-dlt");
-        start(Listeners.class, "idempotency.errors.max-attempts=1");
+        createTopics(1, "unused", "emptied", "breaking", "positions", "asking");
+        createTopics(2, "pinned", "apart");
+        TestKafka.createTopics(1, topic("reborn"), topic("reborn") + "-dlt", topic("apart") + "-dlt");
+        createTopics(1, IntStream.range(0, 20).mapToObj(i -> "many-" + i).toArray(String[]::new));
+        TestKafka.createTopics(1, topic("many-0") + "-dlt");
+        start(
+                Listeners.class,
+                "idempotency.errors.max-attempts=1",
+                "spring.kafka.properties.config.providers=counting",
+                "spring.kafka.properties.config.providers.counting.class=" + CountingConfigProvider.class.getName());
         this.reconciliation = this.app.bean(Reconciliation.class);
     }
 
@@ -198,6 +215,16 @@ class UnusualTopicsIT extends SharedApplicationTest {
         assertFates(reconcile("named", false), Map.of(RecordFate.PROCESSED, 2L));
     }
 
+    /** Of which there may be thousands. */
+    @Test
+    void noClientIsMadeForEachTopic() {
+        send("many-0", "many fails");
+        this.app.awaitCaughtUp(topic("many"), topic("many-0"));
+        int before = CountingConfigProvider.CLIENTS.get();
+        assertFates(reconcile("many", false), Map.of(RecordFate.DEAD_LETTERED, 1L));
+        assertThat(CountingConfigProvider.CLIENTS.get() - before).isBetween(1, 10);
+    }
+
     @Test
     void recordsThatTwoContainersShareAreLookedAtAndReplayedOnce() {
         send("twice", "twice a", "twice b");
@@ -207,6 +234,23 @@ class UnusualTopicsIT extends SharedApplicationTest {
         ReconciliationReport report = reconcile("twice", true);
         assertThat(report.missing()).hasSize(2);
         assertThat(report.replayed()).isEqualTo(2);
+    }
+
+    /** Two records of that size are not read at once, so that one container is being looked at while the second one waits. */
+    @Test
+    void whatDiesUntilTheNextContainerIsLookedAtIsFoundAmongTheDead() throws Exception {
+        String large = "!".repeat(600_000);
+        for (int partition = 0; partition < 2; partition++) {
+            this.app.send(new ProducerRecord<>(topic("apart"), partition, null, "apart fails" + large));
+            this.app.send(new ProducerRecord<>(topic("apart"), partition, null, "apart gate" + large));
+        }
+        awaitCaughtUp("apart");
+        this.reconciliation.start(ReconciliationRequest.of("apart", Duration.ofDays(1)));
+        int first = Listeners.STOPPED.poll(30, TimeUnit.SECONDS);
+        this.app.send(new ProducerRecord<>(topic("apart"), 1 - first, null, "apart fails late"));
+        awaitCaughtUp("apart");
+        Listeners.OPEN.countDown();
+        assertFates(awaitEnd("apart"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DEAD_LETTERED, 3L));
     }
 
     @Test
@@ -238,6 +282,18 @@ class UnusualTopicsIT extends SharedApplicationTest {
         ReconciliationReport report = reconcile("breaking", false);
         assertThat(report.state()).isEqualTo(State.FAILED);
         assertThat(report.failure()).contains("NoClassDefFoundError");
+    }
+
+    @Test
+    void keysThatAreAskedOfADatabaseThatIsAwayEndItAsFailed() {
+        send("asking", "asking a");
+        awaitCaughtUp("asking");
+        Listeners.AWAY.set(true);
+        ReconciliationReport report = reconcile("asking", false);
+        Listeners.AWAY.set(false);
+        assertThat(report.state()).isEqualTo(State.FAILED);
+        assertThat(report.count(RecordFate.WITHOUT_KEY)).isZero();
+        assertFates(reconcile("asking", false), Map.of(RecordFate.PROCESSED, 1L));
     }
 
     @Test
@@ -301,6 +357,10 @@ class UnusualTopicsIT extends SharedApplicationTest {
 
     private ReconciliationReport reconcile(String consumer, boolean replay) {
         this.reconciliation.start(new ReconciliationRequest(consumer, Duration.ofDays(1), replay));
+        return awaitEnd(consumer);
+    }
+
+    private ReconciliationReport awaitEnd(String consumer) {
         return Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .pollInterval(Duration.ofMillis(20))
@@ -318,10 +378,39 @@ class UnusualTopicsIT extends SharedApplicationTest {
         }
     }
 
+    /** Is made with every client. */
+    public static final class CountingConfigProvider implements ConfigProvider {
+
+        static final AtomicInteger CLIENTS = new AtomicInteger();
+
+        public CountingConfigProvider() {
+            CLIENTS.incrementAndGet();
+        }
+
+        @Override
+        public ConfigData get(String path) {
+            return new ConfigData(Map.of());
+        }
+
+        @Override
+        public ConfigData get(String path, Set<String> keys) {
+            return new ConfigData(Map.of());
+        }
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void close() {}
+    }
+
     @Import(Effects.class)
     static class Listeners {
 
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
+        static final BlockingQueue<Integer> STOPPED = new LinkedBlockingQueue<>();
+        static final CountDownLatch OPEN = new CountDownLatch(1);
+        static final AtomicBoolean AWAY = new AtomicBoolean();
 
         private final Effects effects;
 
@@ -430,10 +519,56 @@ class UnusualTopicsIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "named")
         void named(String payload) {}
 
+        @KafkaListener(topicPattern = "many-[0-9]+${suffix}", groupId = "many${suffix}")
+        @IdempotentListener(consumer = "many")
+        void many(String payload) {
+            work("many", payload);
+        }
+
         @KafkaListener(id = "twice", topics = "twice${suffix}", groupId = "twice${suffix}")
         @KafkaListener(id = "again", topics = "twice${suffix}", groupId = "twice${suffix}")
         @IdempotentListener(consumer = "twice")
         void twice(String payload) {}
+
+        /** Stops the reconciliation alone. */
+        @Bean
+        static RecordFilterStrategy<Object, Object> gate() {
+            return record -> {
+                if (String.valueOf(record.value()).startsWith("apart gate")
+                        && Thread.currentThread().getName().startsWith("idempotency-reconciliation")) {
+                    STOPPED.add(record.partition());
+                    awaitOpen();
+                }
+                return false;
+            };
+        }
+
+        private static void awaitOpen() {
+            try {
+                OPEN.await(60, TimeUnit.SECONDS);
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @KafkaListener(
+                groupId = "apart${suffix}",
+                filter = "gate",
+                topicPartitions =
+                        @org.springframework.kafka.annotation.TopicPartition(
+                                topic = "apart${suffix}",
+                                partitions = "0"))
+        @KafkaListener(
+                groupId = "apart${suffix}",
+                filter = "gate",
+                topicPartitions =
+                        @org.springframework.kafka.annotation.TopicPartition(
+                                topic = "apart${suffix}",
+                                partitions = "1"))
+        @IdempotentListener(consumer = "apart", key = "#record.partition() + '@' + #record.offset()")
+        void apart(String payload) {
+            work("apart", payload.substring(0, 11));
+        }
 
         @KafkaListener(topics = "unused${suffix}", groupId = "unused${suffix}", autoStartup = "false")
         @IdempotentListener(consumer = "unused")
@@ -452,6 +587,20 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 properties = "value.deserializer=dev.idempotency.reconciliation.UnusualTopicsIT$BreakingDeserializer")
         @IdempotentListener(consumer = "breaking")
         void breaking(String payload) {}
+
+        @Bean
+        static Function<ConsumerRecord<?, ?>, String> keys() {
+            return record -> {
+                if (AWAY.get()) {
+                    throw new CannotGetJdbcConnectionException("There is none");
+                }
+                return String.valueOf(record.value());
+            };
+        }
+
+        @KafkaListener(topics = "asking${suffix}", groupId = "asking${suffix}")
+        @IdempotentListener(consumer = "asking", key = "@keys.apply(#record)")
+        void asking(String payload) {}
 
         @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
         @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
