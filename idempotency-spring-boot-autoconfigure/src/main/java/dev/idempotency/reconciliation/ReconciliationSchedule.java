@@ -4,7 +4,7 @@ import dev.idempotency.ReconciliationException;
 import dev.idempotency.job.RepeatedWork;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import java.time.Duration;
-import java.time.LocalDateTime;
+import java.time.ZonedDateTime;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +40,13 @@ public final class ReconciliationSchedule extends RepeatedWork {
 
     @Override
     protected @Nullable Duration pauseAfter(long runs) {
-        LocalDateTime now = LocalDateTime.now();
-        LocalDateTime next = this.cron.next(now);
+        return pauseFrom(ZonedDateTime.now());
+    }
+
+    /** In the time that passes: where clocks are changed, a day has an hour more or less. */
+    @Nullable
+    Duration pauseFrom(ZonedDateTime now) {
+        ZonedDateTime next = this.cron.next(now);
         return (next != null) ? Duration.between(now, next) : null;
     }
 
