@@ -21,7 +21,10 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -54,7 +57,8 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
     }
 
     @Test
-    void whatFailsInAConversionAValidationOrAFilterIsGivenUpAlone() {
+    @ExtendWith(OutputCaptureExtension.class)
+    void whatFailsInAConversionAValidationOrAFilterIsGivenUpAloneAndTheLogHoldsNoPayload(CapturedOutput output) {
         try (TestApplication app = startWith(
                 List.of(), Refused.class, "1:{\"name\":\"a\"}", "2:garbage", "2:again", "3:{\"name\":\"c\"}")) {
             for (String kind : List.of("message", "batch", "validated", "filtered", "failing", "manual")) {
@@ -65,6 +69,9 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             }
             assertThat(deadLetters()).containsOnly("garbage", "again").hasSize(12);
         }
+        assertThat(output.toString().lines().filter(line -> line.contains("DeadLetterPublisher")))
+                .hasSize(12)
+                .noneMatch(line -> line.contains("again"));
     }
 
     @Test
@@ -145,7 +152,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
                 @Override
                 public void validate(Object target, Errors errors) {
                     if (((List<?>) target).stream().anyMatch(Refused::isRefused)) {
-                        errors.reject("garbage");
+                        errors.reject("refused", target.toString());
                     }
                 }
             });
