@@ -87,7 +87,9 @@ public abstract class RepeatedWork implements SmartLifecycle {
         private void workOnce() throws InterruptedException {
             try {
                 work(this.stop);
-            } catch (RuntimeException | Error ex) {
+            } catch (InterruptedException ex) {
+                throw ex;
+            } catch (Throwable ex) {
                 logger.error("{} failed, and is tried again", getName(), ex);
             }
         }

@@ -1,5 +1,6 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;
 import java.time.Instant;
@@ -53,7 +54,7 @@ final class CleanupRound {
         try {
             this.deletedByTask.put(Objects.requireNonNull(task.name(), "No name"), 0L);
             task.backlogs().forEach(backlog -> this.turns.add(new Turn(task, backlog)));
-        } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+        } catch (Throwable ex) {
             failed(task, ex);
         }
     }
@@ -69,7 +70,7 @@ final class CleanupRound {
             if (removed >= limit) {
                 this.turns.add(turn);
             }
-        } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+        } catch (Throwable ex) {
             failed(turn.task(), ex);
         }
         return this.deleted < this.rowsPerRun && !restedUntilStopped(System.nanoTime() - start);
@@ -77,6 +78,7 @@ final class CleanupRound {
 
     /** What failed for one backlog of a task would fail for the others, after a time-out each; other tasks go on. */
     private void failed(CleanupTask task, Throwable ex) {
+        FatalErrors.rethrow(ex);
         RuntimeException reason = (ex instanceof RuntimeException exception)
                 ? exception
                 : new IllegalStateException(

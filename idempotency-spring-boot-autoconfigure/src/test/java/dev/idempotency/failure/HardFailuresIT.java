@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
@@ -11,6 +12,7 @@ import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -114,6 +116,7 @@ class HardFailuresIT extends SharedApplicationTest {
     static Stream<String> hardFailures() {
         return KINDS.stream().flatMap(kind -> Stream.of(
                         "classifierThrows",
+                        "classifierThrowsChecked",
                         "classifierOverflows",
                         "classifierAnswersNothing",
                         "circular",
@@ -173,6 +176,12 @@ class HardFailuresIT extends SharedApplicationTest {
         assertThat(deadLetters(kind)).containsOnlyOnce(payload);
     }
 
+    /** Throws what is not declared, as code in Kotlin does. */
+    @SuppressWarnings("unchecked") // Nobody looks at run time.
+    private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
+        throw (T) failure;
+    }
+
     /** An error handler that fails itself, now and then. */
     static class Rude extends DefaultErrorHandler {
 
@@ -185,9 +194,10 @@ class HardFailuresIT extends SharedApplicationTest {
         }
 
         private void fail() {
-            switch (this.calls.getAndIncrement() % 4) {
-                case 0 -> throw new IllegalStateException("by the error handler");
-                case 1 -> throw new StackOverflowError("by the error handler");
+            switch (this.calls.getAndIncrement() % 5) {
+                case 0 -> throw undeclared(new IOException("by the error handler"));
+                case 1 -> throw new IllegalStateException("by the error handler");
+                case 2 -> throw new StackOverflowError("by the error handler");
                 default -> {}
             }
         }
@@ -241,8 +251,11 @@ class HardFailuresIT extends SharedApplicationTest {
             this.effects.happen(payload);
             String kind = payload.split(" ")[0];
             switch (kind) {
-                case "poison", "classifierThrows", "classifierOverflows", "classifierAnswersNothing" ->
-                    throw new IllegalStateException(kind);
+                case "poison",
+                        "classifierThrows",
+                        "classifierThrowsChecked",
+                        "classifierOverflows",
+                        "classifierAnswersNothing" -> throw new IllegalStateException(kind);
                 case "circular" -> throw circle(0);
                 case "circularDeeper" -> throw circle(3);
                 case "endless" -> throw chain(200);
@@ -324,6 +337,9 @@ class HardFailuresIT extends SharedApplicationTest {
         FailureClassifier applicationsClassifier() {
             return failure -> {
                 String text = String.valueOf(failure) + rootOf(failure);
+                if (text.contains("classifierThrowsChecked")) {
+                    throw undeclared(new IOException("by the classifier"));
+                }
                 if (text.contains("classifierThrows")) {
                     throw new IllegalArgumentException("by the classifier");
                 }
@@ -365,6 +381,11 @@ class HardFailuresIT extends SharedApplicationTest {
                         @Override
                         public void deadLettered(RecordCoordinates coordinates) {
                             throw new NoClassDefFoundError("by the observer");
+                        }
+
+                        @Override
+                        public void processed(MessageId id, RecordCoordinates coordinates) {
+                            throw undeclared(new IOException("by the observer"));
                         }
                     };
                 }
