@@ -29,6 +29,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -162,6 +163,11 @@ class HardFailuresIT extends SharedApplicationTest {
     @ValueSource(strings = {"rude", "rude-batch"})
     void anErrorHandlerOfTheApplicationThatThrowsBeforeItSeeksLosesNothing(String kind) {
         assertThatItAloneIsGivenUp(kind, "poison " + kind);
+    }
+
+    @Test
+    void aFilterThatThrowsWhatItDoesNotDeclareLosesNothing() {
+        assertThatItAloneIsGivenUp("rude", "unfiltered");
     }
 
     private void assertThatItAloneIsGivenUp(String kind, String payload) {
@@ -416,6 +422,12 @@ class HardFailuresIT extends SharedApplicationTest {
                     new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(new Rude(recovered));
+            factory.setRecordFilterStrategy(record -> {
+                if (String.valueOf(record.value()).startsWith("unfiltered")) {
+                    throw undeclared(new IOException("by the filter"));
+                }
+                return false;
+            });
             return factory;
         }
 

@@ -7,6 +7,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestKafka;
+import java.io.IOException;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
@@ -136,6 +137,12 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             this.effects = effects;
         }
 
+        /** Throws what is not declared, as code in Kotlin does. */
+        @SuppressWarnings("unchecked") // Nobody looks at run time.
+        private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
+            throw (T) failure;
+        }
+
         private static boolean isRefused(Object payload) {
             return !String.valueOf(payload).startsWith("{");
         }
@@ -193,7 +200,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
             factory.setRecordFilterStrategy(record -> {
                 if (isRefused(record.value())) {
-                    throw new IllegalStateException("by the filter");
+                    throw undeclared(new IOException("by the filter"));
                 }
                 return false;
             });
