@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Check;
 import dev.idempotency.check.CheckPolicy;
+import dev.idempotency.database.RetentionLimit;
 import java.time.Duration;
 import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -27,6 +28,7 @@ public record CheckProperties(
             throw new IllegalArgumentException(
                     "idempotency.broker-check-timeout must not be negative, but is " + brokerCheckTimeout);
         }
+        RetentionLimit.require("idempotency.broker-check-timeout", brokerCheckTimeout);
     }
 
     CheckPolicy policy() {

@@ -19,12 +19,15 @@ import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** The cleanup that forgets what has been remembered for long enough. */
 @Configuration(proxyBeanMethods = false)
@@ -62,8 +65,9 @@ final class CleanupConfiguration {
                 cleanup.orphansAfter().duration());
     }
 
+    /** A parent context's knows none of the consumers of this one. */
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Cleanup idempotencyCleanup(
             ObjectProvider<CleanupTask> tasks,
             ObjectProvider<CleanupObserver> observers,
@@ -76,7 +80,7 @@ final class CleanupConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
     CleanupSchedule idempotencyCleanupSchedule(
             Cleanup cleanup, CleanupProperties properties, ObjectProvider<Schema> schema) {
@@ -85,17 +89,14 @@ final class CleanupConfiguration {
         return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
     }
 
-    /** Unless it is turned off in one of two ways. */
-    static final class Scheduled extends NoneNestedConditions {
+    /** Unless it is turned off in one of two ways. Reads the properties as they are bound, to which {@code off} is no. */
+    static final class Scheduled implements Condition {
 
-        Scheduled() {
-            super(ConfigurationPhase.REGISTER_BEAN);
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            CleanupProperties properties =
+                    Binder.get(context.getEnvironment()).bindOrCreate("idempotency.cleanup", CleanupProperties.class);
+            return properties.enabled() && properties.interval().duration() != null;
         }
-
-        @ConditionalOnProperty(name = "idempotency.cleanup.enabled", havingValue = "false")
-        static final class Disabled {}
-
-        @ConditionalOnProperty(name = "idempotency.cleanup.interval", havingValue = "-")
-        static final class WithoutInterval {}
     }
 }

@@ -32,6 +32,10 @@ public record CleanupProperties(
             throw new IllegalArgumentException(
                     "idempotency.cleanup.initial-delay must not be negative, but is " + initialDelay);
         }
+        RetentionLimit.require("idempotency.cleanup.initial-delay", initialDelay);
+        if (interval.duration() != null) {
+            RetentionLimit.require("idempotency.cleanup.interval", interval.duration());
+        }
         Duration idle = orphansAfter.duration();
         if (idle != null) {
             RetentionLimit.require("idempotency.cleanup.orphans-after", idle);

@@ -2,6 +2,7 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.failure.BackOffSettings;
 import java.time.Duration;
+import java.util.regex.Pattern;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -25,12 +26,19 @@ public record ErrorsProperties(
         @DefaultValue Outage outage) {
 
     BackOffSettings retries() {
-        return new BackOffSettings(this.initialInterval, this.multiplier, this.maxInterval, this.maxAttempts);
+        return settings("idempotency.errors", this.initialInterval, this.maxInterval);
     }
 
     BackOffSettings outages() {
-        return new BackOffSettings(
-                this.outage.initialInterval(), this.multiplier, this.outage.maxInterval(), this.maxAttempts);
+        return settings("idempotency.errors.outage", this.outage.initialInterval(), this.outage.maxInterval());
+    }
+
+    private BackOffSettings settings(String name, Duration initial, Duration longest) {
+        try {
+            return new BackOffSettings(initial, this.multiplier, longest, this.maxAttempts);
+        } catch (IllegalArgumentException ex) {
+            throw new IllegalArgumentException(name + ": " + ex.getMessage());
+        }
     }
 
     /**
@@ -43,10 +51,17 @@ public record ErrorsProperties(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("-dlt") String suffix) {
 
+        private static final Pattern PART_OF_A_TOPICS_NAME = Pattern.compile("[a-zA-Z0-9._-]+");
+
         public DeadLetter {
             if (suffix.isBlank()) {
                 throw new IllegalArgumentException(
-                        "The suffix of dead-letter topics must not be blank: dead letters would go to the topic they come from");
+                        "idempotency.errors.dead-letter.suffix must not be blank: dead letters would go to the topic they come from");
+            }
+            if (!PART_OF_A_TOPICS_NAME.matcher(suffix).matches()) {
+                throw new IllegalArgumentException(
+                        "idempotency.errors.dead-letter.suffix must consist of what the names of topics may: letters, digits, '.', '_' and '-', but is '%s'"
+                                .formatted(suffix));
             }
         }
     }

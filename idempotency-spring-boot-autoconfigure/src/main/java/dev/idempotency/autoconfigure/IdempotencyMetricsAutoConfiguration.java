@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -28,7 +29,7 @@ public final class IdempotencyMetricsAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
-    @ConditionalOnBean(MeterRegistry.class)
+    @ConditionalOnSingleCandidate(MeterRegistry.class)
     static final class MeterConfiguration {
 
         @Bean
@@ -58,7 +59,7 @@ public final class IdempotencyMetricsAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ObservationRegistry.class)
-    @ConditionalOnBean(ObservationRegistry.class)
+    @ConditionalOnSingleCandidate(ObservationRegistry.class)
     static final class ObservationConfiguration {
 
         @Bean

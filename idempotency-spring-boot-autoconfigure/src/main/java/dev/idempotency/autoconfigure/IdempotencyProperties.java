@@ -77,9 +77,14 @@ public record IdempotencyProperties(
      */
     public record Claim(@DefaultValue("10s") Duration timeout) {
 
+        // Beyond it a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
+        private static final Duration LONGEST = Duration.ofDays(1);
+
         public Claim {
-            if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("idempotency.claim.timeout must be positive, but is " + timeout);
+            if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
+                throw new IllegalArgumentException(
+                        "idempotency.claim.timeout must be positive and at most %d hours, but is %s"
+                                .formatted(LONGEST.toHours(), timeout));
             }
         }
     }
@@ -106,6 +111,7 @@ public record IdempotencyProperties(
                 throw new IllegalArgumentException(
                         "idempotency.observe.store-interval must be positive, but is " + storeInterval);
             }
+            RetentionLimit.require("idempotency.observe.store-interval", storeInterval);
         }
     }
 }

@@ -2,7 +2,7 @@ package dev.idempotency.database;
 
 import java.time.Duration;
 
-/** The bound of what is remembered: beyond it databases and meters cannot count back. */
+/** The bound of what is remembered, and of other times: beyond it databases, meters and clocks cannot count. */
 public final class RetentionLimit {
 
     static final Duration LONGEST = Duration.ofDays(36_500);

@@ -15,18 +15,23 @@ import org.springframework.util.backoff.ExponentialBackOff;
 public record BackOffSettings(Duration initialInterval, double multiplier, Duration maxInterval, int maxAttempts) {
 
     private static final int JITTER_DIVISOR = 4;
+    private static final Duration LONGEST = Duration.ofDays(365);
 
     public BackOffSettings {
-        if (initialInterval.toMillis() < 1) {
+        if (initialInterval.compareTo(Duration.ofMillis(1)) < 0) {
             throw new IllegalArgumentException(
                     "The initial interval must be a millisecond or more, but is " + initialInterval);
         }
-        if (multiplier < 1) {
+        if (Double.isNaN(multiplier) || multiplier < 1) {
             throw new IllegalArgumentException("The multiplier must be 1 or more, but is " + multiplier);
         }
         if (maxInterval.compareTo(initialInterval) < 0) {
             throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
                     .formatted(maxInterval, initialInterval));
+        }
+        if (maxInterval.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(
+                    "The longest interval must be at most %d days, but is %s".formatted(LONGEST.toDays(), maxInterval));
         }
         if (maxAttempts < 1) {
             throw new IllegalArgumentException("The number of attempts must be 1 or more, but is " + maxAttempts);

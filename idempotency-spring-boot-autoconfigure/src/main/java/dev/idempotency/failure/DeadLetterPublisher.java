@@ -24,6 +24,7 @@ import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
+import org.springframework.messaging.MessagingException;
 
 /**
  * Publishes a message that failed for good to its topic's dead-letter topic, to the same partition where there is one:
@@ -98,7 +99,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                 this.consumer,
                 coordinates,
                 topic,
-                abridged(cause(exception).toString()));
+                describe(exception));
         this.observer.deadLettered(coordinates);
     }
 
@@ -157,7 +158,14 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         return received;
     }
 
-    private static String abridged(String text) {
+    /** For the log, which holds no payload: Spring's own exceptions for messages quote theirs, with its headers. */
+    private static String describe(Exception exception) {
+        for (Throwable next : Causes.of(exception)) {
+            if (next instanceof MessagingException) {
+                return next.getClass().getName();
+            }
+        }
+        String text = cause(exception).toString();
         return (text.length() > BRIEF) ? text.substring(0, BRIEF) + "…" : text;
     }
 

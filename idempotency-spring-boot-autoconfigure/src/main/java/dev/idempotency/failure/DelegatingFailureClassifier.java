@@ -67,7 +67,7 @@ final class DelegatingFailureClassifier implements FailureClassifier {
             if (kind != null) {
                 return kind;
             }
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             thrown = ex;
         }

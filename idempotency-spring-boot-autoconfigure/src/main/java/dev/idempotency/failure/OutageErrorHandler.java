@@ -64,7 +64,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         try {
             this.delegate.handleRemaining(failure, records, consumer, container);
             this.redelivery.forget(first);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetry(first, consumer);
             throw kept;
@@ -84,7 +84,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         boolean handled = false;
         try {
             handled = this.delegate.handleOne(failure, record, consumer, container);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             this.suspension.pauseAfterFailedHandler(ex, this.delegate, record, container);
         }
@@ -113,7 +113,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             records.forEach(this.redelivery::forget);
         } catch (OutageDuringRetry outage) {
             throw Redelivery.seekBack(outage.failure, records, consumer, container);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetries(kept, records.size(), named -> Redelivery.isSoughtBack(List.of(named), consumer), consumer);
             throw kept;
@@ -140,7 +140,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             return remaining;
         } catch (OutageDuringRetry outage) {
             return (ConsumerRecords<K, V>) data;
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             if (Redelivery.isSoughtBack(records, consumer)) {
                 throw ex;

@@ -69,7 +69,8 @@ public final class OutageRegistry {
     private boolean storeTakesWrites() {
         try {
             return this.storeTakesWrites.getAsBoolean();
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
+            FatalErrors.rethrow(ex);
             return false;
         }
     }

@@ -73,7 +73,7 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
         }
         try {
             processing.accept(failure);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             throw this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
         }
         ConsumerRecord<K, V> first = records.get(0);

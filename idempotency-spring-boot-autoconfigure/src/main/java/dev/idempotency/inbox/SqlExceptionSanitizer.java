@@ -17,6 +17,9 @@ final class SqlExceptionSanitizer {
     private static final String DATA_EXCEPTION = "22";
     private static final String INTEGRITY_VIOLATION = "23";
 
+    /** PostgreSQL's, of which the cause is an error of the listener's own. */
+    private static final String TRANSACTION_ABORTED = "25P02";
+
     private SqlExceptionSanitizer() {}
 
     /** The same failure, with no more than the first line of what the database said where that is about values. */
@@ -32,7 +35,10 @@ final class SqlExceptionSanitizer {
 
     private static boolean isAboutValues(SQLException failure) {
         String state = failure.getSQLState();
-        return state != null && (state.startsWith(DATA_EXCEPTION) || state.startsWith(INTEGRITY_VIOLATION));
+        return state != null
+                && (state.startsWith(DATA_EXCEPTION)
+                        || state.startsWith(INTEGRITY_VIOLATION)
+                        || state.equals(TRANSACTION_ABORTED));
     }
 
     private static SQLException firstLineOf(SQLException failure) {

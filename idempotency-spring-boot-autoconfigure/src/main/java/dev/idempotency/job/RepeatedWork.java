@@ -74,12 +74,23 @@ public abstract class RepeatedWork implements SmartLifecycle {
                 long runs = 0;
                 Duration pause = pauseAfter(runs);
                 while (pause != null && !this.stop.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
-                    work(this.stop);
+                    workOnce();
                     runs++;
                     pause = pauseAfter(runs);
                 }
             } catch (InterruptedException ex) {
                 logger.debug("{} was interrupted and ends", getName());
+            }
+        }
+
+        /** Whatever is thrown is no reason never to do it again. */
+        private void workOnce() throws InterruptedException {
+            try {
+                work(this.stop);
+            } catch (InterruptedException ex) {
+                throw ex;
+            } catch (Throwable ex) {
+                logger.error("{} failed, and is tried again", getName(), ex);
             }
         }
 

@@ -11,6 +11,7 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -202,17 +203,28 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             result = this.call.call(admitted);
         } catch (Throwable ex) {
             if (!this.definition.transaction().rollsBack(ex)) {
-                this.reporter.processed(admitted);
-                awaitCommit();
+                keep(admitted);
             }
             throw ex;
         }
         if (!isToBeUndone()) {
-            this.reporter.processed(admitted);
-            awaitCommit();
+            keep(admitted);
             this.returned = true;
         }
         return result;
+    }
+
+    private void keep(List<Candidate> admitted) {
+        try {
+            this.reporter.processed(admitted);
+        } catch (RuntimeException ex) {
+            if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                // A statement of the listener's had failed before, and the error was caught.
+                this.watch.requireHeld();
+            }
+            throw ex;
+        }
+        awaitCommit();
     }
 
     /** What is registered now is called after all that the listener has registered. */

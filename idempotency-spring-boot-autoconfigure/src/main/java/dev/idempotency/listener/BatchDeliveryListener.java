@@ -120,7 +120,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         }
         try {
             return this.filter.filterBatch(records);
-        } catch (Error ex) {
+        } catch (Throwable ex) {
             throw Delivery.asException(ex, records);
         }
     }

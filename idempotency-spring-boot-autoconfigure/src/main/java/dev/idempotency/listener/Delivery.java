@@ -110,7 +110,7 @@ final class Delivery {
         CURRENT.set(this);
         try {
             listener.run();
-        } catch (Error ex) {
+        } catch (Throwable ex) {
             throw asException(ex, this.records);
         } finally {
             CURRENT.set(null);
@@ -125,9 +125,15 @@ final class Delivery {
         }
     }
 
-    /** An error as an exception, which error handlers understand: a container would be stopped by it, and for good. */
-    static RuntimeException asException(Error error, List<? extends ConsumerRecord<?, ?>> records) {
-        if (FatalErrors.contains(error)) {
+    /**
+     * Whatever was thrown as an exception that error handlers are given. A container would be stopped by an error, and for
+     * good; and by a checked exception, which filters and converters may throw undeclared, be led past the record.
+     */
+    static RuntimeException asException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
+        if (thrown instanceof RuntimeException exception) {
+            return exception;
+        }
+        if (thrown instanceof Error error && FatalErrors.contains(error)) {
             logger.error(
                     "A listener met with {} at {}. That stops its container, and nothing more is consumed until it is"
                             + " started again: nothing can be relied upon after such an error. Restart the application.",
@@ -135,7 +141,7 @@ final class Delivery {
                     records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
             throw error;
         }
-        return new ListenerExecutionFailedException("Listener threw an error: " + error, error);
+        return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
     /**

@@ -106,7 +106,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
                 if (this.filter == null || !this.filter.filter(record)) {
                     kept.add(record);
                 }
-            } catch (RuntimeException | Error ex) {
+            } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
                 return NamedFailure.at(record, ex.getMessage(), ex);
             }

@@ -141,7 +141,7 @@ public final class RecordIdentifier implements AutoCloseable {
                             .filterBatch(new ArrayList<>(List.of(filtered)))
                             .isEmpty()
                     : this.filter.filter(filtered);
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             return false;
         }

@@ -94,7 +94,7 @@ final class RecordVisit<K, V> {
     private void quietly(String what, Runnable call) {
         try {
             call.run();
-        } catch (RuntimeException | Error ex) {
+        } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
             logger.error(
                     "{} has failed for {}, which changes nothing for the record",

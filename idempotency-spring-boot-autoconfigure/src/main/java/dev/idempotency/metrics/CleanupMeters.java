@@ -34,11 +34,11 @@ public final class CleanupMeters implements CleanupObserver {
 
     @Override
     public void cleanupRan(CleanupRun run) {
+        this.deleted.increment(run.deleted());
         if (run.failed()) {
             this.failures.increment();
-            return;
+        } else {
+            (run.keepsUp() ? this.complete : this.behind).record(run.took());
         }
-        (run.keepsUp() ? this.complete : this.behind).record(run.took());
-        this.deleted.increment(run.deleted());
     }
 }

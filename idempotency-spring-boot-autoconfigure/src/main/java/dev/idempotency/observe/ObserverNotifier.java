@@ -32,7 +32,10 @@ public final class ObserverNotifier<T> {
         for (T observer : this.observers) {
             try {
                 news.accept(observer);
-            } catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+            } catch (Throwable ex) {
+                if (ex instanceof VirtualMachineError fatal && !(ex instanceof StackOverflowError)) {
+                    throw fatal;
+                }
                 logger.warn("{} failed and was ignored: {}", observer.getClass().getName(), this.reassurance, ex);
             }
         }

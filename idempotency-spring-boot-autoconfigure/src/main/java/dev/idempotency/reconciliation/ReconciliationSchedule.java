@@ -40,7 +40,12 @@ public final class ReconciliationSchedule extends RepeatedWork {
 
     @Override
     protected @Nullable Duration pauseAfter(long runs) {
-        ZonedDateTime now = ZonedDateTime.now();
+        return pauseFrom(ZonedDateTime.now());
+    }
+
+    /** In the time that passes: where clocks are changed, a day has an hour more or less. */
+    @Nullable
+    Duration pauseFrom(ZonedDateTime now) {
         ZonedDateTime next = this.cron.next(now);
         return (next != null) ? Duration.between(now, next) : null;
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.retention;
 
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.retention.CleanupTask.Backlog;
 import java.time.Duration;
 import java.time.Instant;
@@ -8,6 +9,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -49,10 +51,10 @@ final class CleanupRound {
     }
 
     private void enqueue(CleanupTask task) {
-        this.deletedByTask.put(task.name(), 0L);
         try {
+            this.deletedByTask.put(Objects.requireNonNull(task.name(), "No name"), 0L);
             task.backlogs().forEach(backlog -> this.turns.add(new Turn(task, backlog)));
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
             failed(task, ex);
         }
     }
@@ -68,18 +70,23 @@ final class CleanupRound {
             if (removed >= limit) {
                 this.turns.add(turn);
             }
-        } catch (RuntimeException ex) {
+        } catch (Throwable ex) {
             failed(turn.task(), ex);
         }
         return this.deleted < this.rowsPerRun && !restedUntilStopped(System.nanoTime() - start);
     }
 
     /** What failed for one backlog of a task would fail for the others, after a time-out each; other tasks go on. */
-    private void failed(CleanupTask task, RuntimeException ex) {
+    private void failed(CleanupTask task, Throwable ex) {
+        FatalErrors.rethrow(ex);
+        RuntimeException reason = (ex instanceof RuntimeException exception)
+                ? exception
+                : new IllegalStateException(
+                        "The cleanup task " + task.getClass().getName() + " failed", ex);
         if (this.failure == null) {
-            this.failure = ex;
-        } else {
-            this.failure.addSuppressed(ex);
+            this.failure = reason;
+        } else if (this.failure != reason) {
+            this.failure.addSuppressed(reason);
         }
         this.turns.removeIf(turn -> turn.task() == task);
     }

@@ -95,13 +95,8 @@ public final class StoreExceptionTranslator {
 
     /** Whether it failed, on PostgreSQL, as an earlier statement had, and somebody caught the error. */
     public static boolean isOfAbortedTransaction(Throwable failure) {
-        // The driver names that error as the cause of this one.
-        for (Throwable next : Causes.of(failure)) {
-            if (next instanceof SQLException sql && TRANSACTION_ABORTED.equals(sql.getSQLState())) {
-                return true;
-            }
-        }
-        return false;
+        SQLException sql = innermost(failure);
+        return sql != null && TRANSACTION_ABORTED.equals(sql.getSQLState());
     }
 
     private static String reason(RuntimeException failure) {
@@ -111,13 +106,17 @@ public final class StoreExceptionTranslator {
 
     /**
      * The last one of its causes that the database gave, or {@code null} if there is none. The exception of a batch has
-     * its values in its text; the one that it leads to has not.
+     * its values in its text; the one that it leads to has not. Of an aborted transaction it is not the earlier error, which
+     * PostgreSQL's driver names as the cause.
      */
     public static @Nullable SQLException innermost(Throwable failure) {
         SQLException found = null;
         for (Throwable next : Causes.of(failure)) {
             if (next instanceof SQLException sql) {
                 found = (sql.getNextException() != null) ? sql.getNextException() : sql;
+                if (TRANSACTION_ABORTED.equals(found.getSQLState())) {
+                    return found;
+                }
             }
         }
         return found;

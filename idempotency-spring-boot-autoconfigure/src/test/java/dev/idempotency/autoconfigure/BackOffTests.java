@@ -2,9 +2,12 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
+import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.FailureClassifier;
@@ -13,6 +16,10 @@ import dev.idempotency.metrics.CleanupMeters;
 import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
+import dev.idempotency.metrics.ReconciliationMeters;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -54,16 +61,23 @@ class BackOffTests {
                 Cleanup.class,
                 CleanupMeters.class,
                 CleanupSchedule.class,
+                DeadLetters.class,
                 Dialect.class,
                 FailureClassifier.class,
+                IdempotencyDeadLettersEndpoint.class,
                 IdempotencyEndpoint.class,
                 IdempotencyInboxEndpoint.class,
+                IdempotencyReconciliationEndpoint.class,
+                IdempotentOperations.class,
                 InboxMeters.class,
                 KnownParameters.class,
                 MessageKeyResolver.class,
                 MeterObserver.class,
                 ObservationObserver.class,
-                ProcessedMessageStore.class
+                ProcessedMessageStore.class,
+                Reconciliation.class,
+                ReconciliationMeters.class,
+                ResultConverter.class
             })
     <T> void whenTheUserDefinesTheirOwnThenOursBacksOff(Class<T> type) {
         this.runner.run(context -> assertThat(context).hasSingleBean(type));

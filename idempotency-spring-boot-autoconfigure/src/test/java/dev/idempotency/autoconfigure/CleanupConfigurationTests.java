@@ -47,7 +47,12 @@ class CleanupConfigurationTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"idempotency.cleanup.enabled=false", "idempotency.cleanup.interval=-"})
+    @ValueSource(
+            strings = {
+                "idempotency.cleanup.enabled=false",
+                "idempotency.cleanup.enabled=off",
+                "idempotency.cleanup.interval=-"
+            })
     void whenItIsTurnedOffThenNothingIsScheduledButItCanBeRunByHand(String property) {
         this.runner
                 .withPropertyValues(property, "idempotency.schema.mode=migrate")
@@ -103,6 +108,8 @@ class CleanupConfigurationTests {
     @CsvSource({
         "interval, 0s, not a positive duration",
         "interval, soon, 'soon'",
+        "interval, 99999999d, interval must be at most 36500d",
+        "initial-delay, 99999999d, initial-delay must be at most 36500d",
         "initial-delay, -1s, must not be negative",
         "batch-size, 0, batch-size must be between 1 and 10000",
         "rows-per-run, 999, rows-per-run must be at least",

@@ -39,6 +39,16 @@ class ConfigurationMetadataTests {
     }
 
     @Test
+    void whereADashMeansNeverItIsOffered() throws IOException {
+        String type = DurationOrNever.class.getName();
+        List<String> durations = JsonPath.read(metadata(), "$.properties[?(@.type == '" + type + "')].name");
+        assertThat(durations).isNotEmpty();
+        assertThat(JsonPath.<List<String>>read(metadata(), "$.hints[?('-' in @.values[*].value)].name"))
+                .containsAll(durations)
+                .contains("idempotency.reconciliation.cron");
+    }
+
+    @Test
     void everyHintIsOfAPropertyThatThereIs() throws IOException {
         List<String> properties = JsonPath.read(metadata(), "$.properties[*].name");
         assertThat(properties).containsAll(JsonPath.<List<String>>read(metadata(), "$.hints[*].name"));

@@ -59,6 +59,17 @@ class ObservabilityAutoConfigurationTests {
     }
 
     @Test
+    void withSeveralRegistriesOfWhichNoneIsPrimaryTheApplicationStartsWithoutMeters() {
+        this.withRegistries
+                .withBean("another", MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean("yetAnother", ObservationRegistry.class, ObservationRegistry::create)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(MeterObserver.class)
+                        .doesNotHaveBean(ObservationObserver.class));
+    }
+
+    @Test
     void withoutMicrometerAndActuatorTheApplicationStarts() {
         this.runner
                 .withClassLoader(new FilteredClassLoader(

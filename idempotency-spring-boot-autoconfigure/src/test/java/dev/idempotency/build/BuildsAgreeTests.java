@@ -58,6 +58,14 @@ class BuildsAgreeTests {
                 .filteredOn(fact -> fact.contains(": Java module dev.idempotency."))
                 .extracting(fact -> fact.split(":")[0])
                 .containsExactlyInAnyOrderElementsOf(published);
+        assertThat(read(".ci/reproducible")).contains("libraries=(" + String.join(" ", published) + ")");
+    }
+
+    @Test
+    void theWorkflowRunsOnTheSpringBootOfTheBuildsAndOnTheOldest() {
+        String oldest = read(".ci/run").replaceAll("(?s).*\noldest_boot=(\\S+).*", "$1");
+        assertThat(read(".github/workflows/build.yml"))
+                .contains("boot: " + value("spring-boot.version = ") + " }", "boot: " + oldest + ",");
     }
 
     @ParameterizedTest

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
@@ -11,6 +12,7 @@ import dev.idempotency.app.TopicContents;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +29,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -114,6 +117,7 @@ class HardFailuresIT extends SharedApplicationTest {
     static Stream<String> hardFailures() {
         return KINDS.stream().flatMap(kind -> Stream.of(
                         "classifierThrows",
+                        "classifierThrowsChecked",
                         "classifierOverflows",
                         "classifierAnswersNothing",
                         "circular",
@@ -162,6 +166,11 @@ class HardFailuresIT extends SharedApplicationTest {
         assertThatItAloneIsGivenUp(kind, "poison " + kind);
     }
 
+    @Test
+    void aFilterThatThrowsWhatItDoesNotDeclareLosesNothing() {
+        assertThatItAloneIsGivenUp("rude", "unfiltered");
+    }
+
     private void assertThatItAloneIsGivenUp(String kind, String payload) {
         send(kind, 0, "before " + payload);
         send(kind, 0, payload);
@@ -172,6 +181,12 @@ class HardFailuresIT extends SharedApplicationTest {
                 .containsOnly(1);
         assertThat(effects(payload)).isZero();
         assertThat(deadLetters(kind)).containsOnlyOnce(payload);
+    }
+
+    /** Throws what is not declared, as code in Kotlin does. */
+    @SuppressWarnings("unchecked") // Nobody looks at run time.
+    private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     /** An error handler that fails itself, now and then. */
@@ -186,9 +201,10 @@ class HardFailuresIT extends SharedApplicationTest {
         }
 
         private void fail() {
-            switch (this.calls.getAndIncrement() % 4) {
-                case 0 -> throw new IllegalStateException("by the error handler");
-                case 1 -> throw new StackOverflowError("by the error handler");
+            switch (this.calls.getAndIncrement() % 5) {
+                case 0 -> throw undeclared(new IOException("by the error handler"));
+                case 1 -> throw new IllegalStateException("by the error handler");
+                case 2 -> throw new StackOverflowError("by the error handler");
                 default -> {}
             }
         }
@@ -242,8 +258,11 @@ class HardFailuresIT extends SharedApplicationTest {
             this.effects.happen(payload);
             String kind = payload.split(" ")[0];
             switch (kind) {
-                case "poison", "classifierThrows", "classifierOverflows", "classifierAnswersNothing" ->
-                    throw new IllegalStateException(kind);
+                case "poison",
+                        "classifierThrows",
+                        "classifierThrowsChecked",
+                        "classifierOverflows",
+                        "classifierAnswersNothing" -> throw new IllegalStateException(kind);
                 case "circular" -> throw circle(0);
                 case "circularDeeper" -> throw circle(3);
                 case "endless" -> throw chain(200);
@@ -329,6 +348,9 @@ class HardFailuresIT extends SharedApplicationTest {
         FailureClassifier applicationsClassifier() {
             return failure -> {
                 String text = String.valueOf(failure) + rootOf(failure);
+                if (text.contains("classifierThrowsChecked")) {
+                    throw undeclared(new IOException("by the classifier"));
+                }
                 if (text.contains("classifierThrows")) {
                     throw new IllegalArgumentException("by the classifier");
                 }
@@ -371,6 +393,11 @@ class HardFailuresIT extends SharedApplicationTest {
                         public void deadLettered(RecordCoordinates coordinates) {
                             throw new NoClassDefFoundError("by the observer");
                         }
+
+                        @Override
+                        public void processed(MessageId id, RecordCoordinates coordinates) {
+                            throw undeclared(new IOException("by the observer"));
+                        }
                     };
                 }
             };
@@ -400,6 +427,12 @@ class HardFailuresIT extends SharedApplicationTest {
                     new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(new Rude(recovered));
+            factory.setRecordFilterStrategy(record -> {
+                if (String.valueOf(record.value()).startsWith("unfiltered")) {
+                    throw undeclared(new IOException("by the filter"));
+                }
+                return false;
+            });
             return factory;
         }
 

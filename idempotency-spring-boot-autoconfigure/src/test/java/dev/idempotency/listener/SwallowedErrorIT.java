@@ -10,9 +10,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.RecordInterceptor;
@@ -52,6 +53,19 @@ class SwallowedErrorIT extends OneBatchTest {
     }
 
     @ParameterizedTest
+    @ValueSource(classes = {OfRecords.class, OfInterceptedPolls.class})
+    void soItHasWhateverTheErrorWasThoughAStatementOfTheLibrarysFollows(Class<?> listener) {
+        List<String> properties = List.of(
+                "statement=insert into nowhere (id) values (1)",
+                "idempotency.inbox.enabled=" + (listener == OfRecords.class));
+        try (TestApplication app = startWith(properties, listener, "1:a", "2:swallows", "3:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).containsExactly("swallows");
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(classes = {OfRecords.class, OfBatches.class, OfPolls.class, CommitsDespiteException.class})
     void soItHasWithMessagesThatHaveNoKey(Class<?> listener) {
         List<String> withoutKeys = List.of("idempotency.key.on-missing=process");
@@ -70,6 +84,9 @@ class SwallowedErrorIT extends OneBatchTest {
 
         private final Effects effects;
         private final JdbcTemplate jdbc;
+
+        @Value("${statement:insert into sole (id) values (1)}")
+        private String statement;
 
         Work(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
@@ -90,8 +107,8 @@ class SwallowedErrorIT extends OneBatchTest {
 
         void swallowError() {
             try {
-                this.jdbc.update("insert into sole (id) values (1)");
-            } catch (DuplicateKeyException ex) {
+                this.jdbc.update(this.statement);
+            } catch (DataAccessException ex) {
                 // It is there, so all seems well.
             }
         }

@@ -7,6 +7,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestKafka;
+import java.io.IOException;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +22,10 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -54,7 +58,8 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
     }
 
     @Test
-    void whatFailsInAConversionAValidationOrAFilterIsGivenUpAlone() {
+    @ExtendWith(OutputCaptureExtension.class)
+    void whatFailsInAConversionAValidationOrAFilterIsGivenUpAloneAndTheLogHoldsNoPayload(CapturedOutput output) {
         try (TestApplication app = startWith(
                 List.of(), Refused.class, "1:{\"name\":\"a\"}", "2:garbage", "2:again", "3:{\"name\":\"c\"}")) {
             for (String kind : List.of("message", "batch", "validated", "filtered", "failing", "manual")) {
@@ -65,6 +70,9 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             }
             assertThat(deadLetters()).containsOnly("garbage", "again").hasSize(12);
         }
+        assertThat(output.toString().lines().filter(line -> line.contains("DeadLetterPublisher")))
+                .hasSize(12)
+                .noneMatch(line -> line.contains("again"));
     }
 
     @Test
@@ -129,6 +137,12 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             this.effects = effects;
         }
 
+        /** Throws what is not declared, as code in Kotlin does. */
+        @SuppressWarnings("unchecked") // Nobody looks at run time.
+        private static <T extends Throwable> RuntimeException undeclared(Throwable failure) throws T {
+            throw (T) failure;
+        }
+
         private static boolean isRefused(Object payload) {
             return !String.valueOf(payload).startsWith("{");
         }
@@ -145,7 +159,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
                 @Override
                 public void validate(Object target, Errors errors) {
                     if (((List<?>) target).stream().anyMatch(Refused::isRefused)) {
-                        errors.reject("garbage");
+                        errors.reject("refused", target.toString());
                     }
                 }
             });
@@ -186,7 +200,7 @@ class UnconvertedRecordInBatchIT extends OneBatchTest {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
             factory.setRecordFilterStrategy(record -> {
                 if (isRefused(record.value())) {
-                    throw new IllegalStateException("by the filter");
+                    throw undeclared(new IOException("by the filter"));
                 }
                 return false;
             });

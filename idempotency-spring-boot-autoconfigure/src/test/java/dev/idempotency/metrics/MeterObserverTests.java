@@ -188,6 +188,18 @@ class MeterObserverTests {
     }
 
     @Test
+    void whatACleanupHasRemovedIsCountedThoughAnotherOfItsTasksFailed() {
+        RuntimeException failure = new IllegalStateException("no grant");
+        new CleanupMeters(this.registry)
+                .cleanupRan(new CleanupRun(
+                        Instant.now(), Duration.ofSeconds(1), Map.of("processed", 12L, "inbox", 0L), false, failure));
+        assertThat(this.registry.get("idempotency.cleanup.deleted").counter().count())
+                .isEqualTo(12);
+        assertThat(this.registry.get("idempotency.cleanup.failures").counter().count())
+                .isOne();
+    }
+
+    @Test
     void anObserverThatFailsDoesNotBreakTheCleanup() {
         List<CleanupRun> heard = new ArrayList<>();
         CleanupObserver fails = run -> {

@@ -50,6 +50,15 @@ class CleanupScheduleTests {
     }
 
     @Test
+    void whateverIsThrownDoesNotEndTheSchedule() throws InterruptedException {
+        start(SOON, SOON, limit -> {
+            throw new OutOfMemoryError("on purpose");
+        });
+        nextRun();
+        nextRun();
+    }
+
+    @Test
     void theFirstRunWaitsForItsDelayAndTheOthersForTheInterval() throws InterruptedException {
         start(SOON, NOT_IN_THIS_TEST, limit -> 0);
         Thread thread = nextRun();

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -94,6 +96,49 @@ class CleanupTests {
         RowsInMemory working = new RowsInMemory("inbox", this.protocol, 1);
         assertThat(cleanup(ROWS_PER_RUN, failing, working).run().failure()).hasMessage("down");
         assertThat(working.remaining()).containsExactly(0);
+    }
+
+    @Test
+    void aTaskOfTheApplicationsThatCannotEvenBeLoadedOrNamedIsAFailureToo() {
+        CleanupTask unloadable = new ThrowingTask(() -> "theirs", new NoClassDefFoundError("Theirs"));
+        CleanupTask nameless = new ThrowingTask(() -> null, null);
+        RuntimeException again = new IllegalStateException("again");
+        RowsInMemory working = new RowsInMemory("inbox", this.protocol, 1);
+        CleanupRun run = cleanup(
+                        ROWS_PER_RUN,
+                        unloadable,
+                        nameless,
+                        new ThrowingTask(
+                                () -> {
+                                    throw again;
+                                },
+                                null),
+                        new ThrowingTask(() -> "theirs as well", again),
+                        working)
+                .run();
+        assertThat(run.failure()).hasRootCauseMessage("Theirs").hasMessageContaining(ThrowingTask.class.getName());
+        assertThat(run.failure().getSuppressed()).hasSize(3);
+        assertThat(working.remaining()).containsExactly(0);
+    }
+
+    private record ThrowingTask(
+            Supplier<String> names, @Nullable Throwable failure) implements CleanupTask {
+
+        @Override
+        public String name() {
+            return this.names.get();
+        }
+
+        @Override
+        public List<Backlog> backlogs() {
+            if (this.failure instanceof Error error) {
+                throw error;
+            }
+            if (this.failure instanceof RuntimeException exception) {
+                throw exception;
+            }
+            return List.of(limit -> 0);
+        }
     }
 
     @Test

@@ -1,0 +1,53 @@
+package dev.idempotency.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What is said of settings that nothing could work with: which one it is, and what it may be. */
+class PropertyLimitsTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    IdempotencyStoreAutoConfiguration.class,
+                    IdempotencyAutoConfiguration.class,
+                    IdempotencyCheckAutoConfiguration.class))
+            .withPropertyValues("spring.datasource.url=jdbc:h2:mem:limits", "idempotency.schema.mode=none");
+
+    @ParameterizedTest
+    @CsvSource({
+        "broker-check-timeout, 99999999d, at most 36500d",
+        "broker-check-timeout, -1s, must not be negative",
+        "claim.timeout, 0s, must be positive",
+        "claim.timeout, 25h, at most 24 hours",
+        "dead-letters.max-redrives, 0, at least 1",
+        "errors.dead-letter.suffix, ' ', must not be blank",
+        "errors.dead-letter.suffix, /dlt, letters",
+        "errors.initial-interval, 0s, a millisecond or more",
+        "errors.max-attempts, 0, 1 or more",
+        "errors.max-interval, 9999999999d, at most 365 days",
+        "errors.max-interval, 1ms, must not be shorter",
+        "errors.multiplier, 0.5, 1 or more",
+        "errors.multiplier, NaN, 1 or more",
+        "errors.outage.initial-interval, -1s, a millisecond or more",
+        "errors.outage.max-interval, 9223372036854775807s, at most 365 days",
+        "inbox.max-payload, 2GB, between 0B and",
+        "observe.store-interval, 99999999d, at most 36500d",
+        "reconciliation.records-per-second, 0, at least 1",
+        "results.max-size, 0B, between 1B and"
+    })
+    void aSettingThatMakesNoSenseFailsTheStartWithItsNameAndWhatItMayBe(String name, String value, String reason) {
+        String group = "idempotency." + name.substring(0, Math.max(0, name.lastIndexOf('.')));
+        this.runner.withPropertyValues("idempotency." + name + "=" + value).run(context -> assertThat(context)
+                .getFailure()
+                .rootCause()
+                .message()
+                .contains(group)
+                .contains(reason));
+    }
+}
