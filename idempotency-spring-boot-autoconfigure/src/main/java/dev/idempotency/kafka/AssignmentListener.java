@@ -13,8 +13,8 @@ import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
  * @param delegate the container's own
  */
 record AssignmentListener(
-        java.util.function.Consumer<Collection<TopicPartition>> assigned,
-        ConsumerRebalanceListener delegate) implements ConsumerAwareRebalanceListener {
+        java.util.function.Consumer<Collection<TopicPartition>> assigned, ConsumerRebalanceListener delegate)
+        implements ConsumerAwareRebalanceListener {
 
     @Override
     public void onPartitionsAssigned(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
