@@ -112,7 +112,9 @@ class OutboxCrashIT {
                 List.of("-Dserver.port=0"),
                 main.getName(),
                 "--spring.datasource.url=" + postgres.getJdbcUrl("postgres", "postgres"),
-                "--spring.kafka.bootstrap-servers=" + kafka.getBrokersAsString());
+                "--spring.kafka.bootstrap-servers=" + kafka.getBrokersAsString(),
+                // Until then the broker keeps partitions for the one that has died.
+                "--spring.kafka.consumer.properties.session.timeout.ms=6000");
     }
 
     private static void pay(EmbeddedKafkaBroker kafka, String... ids) throws Exception {

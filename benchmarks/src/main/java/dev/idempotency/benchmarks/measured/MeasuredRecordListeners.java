@@ -42,6 +42,9 @@ public final class MeasuredRecordListeners {
             OffsetPollListener.class,
             PollListener.class);
 
+    private static final MeasuredListener KEYED = MeasuredListener.deduplicating(
+            "`@IdempotentListener(key = …)`", KeyedListener.ID, MeasuredListener.CLAIMS, KeyedListener.class);
+
     private static final MeasuredListener VERSION = MeasuredListener.deduplicating(
             "`@IdempotentListener(strategy = Strategy.VERSION)`",
             VersionListener.ID,
@@ -89,6 +92,7 @@ public final class MeasuredRecordListeners {
                 IDEMPOTENT,
                 OFFSET,
                 PER_POLL,
+                KEYED,
                 VERSION,
                 PER_POLL_OFFSET,
                 HAND_WRITTEN,
