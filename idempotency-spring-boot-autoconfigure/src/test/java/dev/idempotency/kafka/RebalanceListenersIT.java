@@ -54,7 +54,7 @@ class RebalanceListenersIT extends ApplicationTest {
             heard = app.bean(AwareListener.class);
             Awaitility.await().until(() -> heard.news.contains("assigned"));
         }
-        assertThat(heard.news).containsExactly("assigned", "revoked before commit", "revoked after commit");
+        assertThat(heard.news).startsWith("assigned").endsWith("revoked before commit", "revoked after commit");
         assertThat(output).doesNotContain("partitions assigned");
     }
 
@@ -65,7 +65,7 @@ class RebalanceListenersIT extends ApplicationTest {
             heard = app.bean(PlainListener.class);
             Awaitility.await().until(() -> heard.news.contains("assigned"));
         }
-        assertThat(heard.news).containsExactly("assigned", "revoked");
+        assertThat(heard.news).startsWith("assigned").endsWith("revoked");
     }
 
     private static void awaitLine(CapturedOutput output, String text) {
