@@ -52,9 +52,9 @@ class RebalanceListenersIT extends ApplicationTest {
         AwareListener heard;
         try (TestApplication app = start(LOGGED, Listener.class, AwareListener.class, Aware.class)) {
             heard = app.bean(AwareListener.class);
-            Awaitility.await().until(() -> heard.news.contains("assigned"));
+            Awaitility.await().until(() -> heard.news.all.contains("assigned"));
         }
-        assertThat(heard.news).startsWith("assigned").endsWith("revoked before commit", "revoked after commit");
+        assertThat(heard.news.all).containsExactly("assigned", "revoked before commit", "revoked after commit");
         assertThat(output).doesNotContain("partitions assigned");
     }
 
@@ -63,9 +63,9 @@ class RebalanceListenersIT extends ApplicationTest {
         PlainListener heard;
         try (TestApplication app = start(Listener.class, PlainListener.class, Plain.class)) {
             heard = app.bean(PlainListener.class);
-            Awaitility.await().until(() -> heard.news.contains("assigned"));
+            Awaitility.await().until(() -> heard.news.all.contains("assigned"));
         }
-        assertThat(heard.news).startsWith("assigned").endsWith("revoked");
+        assertThat(heard.news.all).containsExactly("assigned", "revoked");
     }
 
     private static void awaitLine(CapturedOutput output, String text) {
@@ -97,38 +97,50 @@ class RebalanceListenersIT extends ApplicationTest {
         }
     }
 
+    /** What was heard of partitions. A group may be balanced, with none, before it has any. */
+    private static final class News {
+
+        private final List<String> all = new CopyOnWriteArrayList<>();
+
+        void add(String what, Collection<TopicPartition> partitions) {
+            if (!partitions.isEmpty()) {
+                this.all.add(what);
+            }
+        }
+    }
+
     static class AwareListener implements ConsumerAwareRebalanceListener {
 
-        private final List<String> news = new CopyOnWriteArrayList<>();
+        private final News news = new News();
 
         @Override
         public void onPartitionsAssigned(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
-            this.news.add("assigned");
+            this.news.add("assigned", partitions);
         }
 
         @Override
         public void onPartitionsRevokedBeforeCommit(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
-            this.news.add("revoked before commit");
+            this.news.add("revoked before commit", partitions);
         }
 
         @Override
         public void onPartitionsRevokedAfterCommit(Consumer<?, ?> consumer, Collection<TopicPartition> partitions) {
-            this.news.add("revoked after commit");
+            this.news.add("revoked after commit", partitions);
         }
     }
 
     static class PlainListener implements ConsumerRebalanceListener {
 
-        private final List<String> news = new CopyOnWriteArrayList<>();
+        private final News news = new News();
 
         @Override
         public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
-            this.news.add("assigned");
+            this.news.add("assigned", partitions);
         }
 
         @Override
         public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
-            this.news.add("revoked");
+            this.news.add("revoked", partitions);
         }
     }
 }
