@@ -121,7 +121,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         try {
             return this.filter.filterBatch(records);
         } catch (Throwable ex) {
-            throw Delivery.asException(ex, records);
+            throw FailureConverter.toException(ex, records);
         }
     }
 

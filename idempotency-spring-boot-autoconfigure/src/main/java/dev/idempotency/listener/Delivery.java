@@ -2,19 +2,14 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.DeliveryContext;
-import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.InterceptedRecords;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -24,8 +19,6 @@ import org.springframework.kafka.support.Acknowledgment;
  * arguments the listener takes.
  */
 final class Delivery {
-
-    private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
     /** A transaction that is open for several deliveries, one after the other. */
     interface SharedTransaction {
@@ -111,7 +104,7 @@ final class Delivery {
         try {
             listener.run();
         } catch (Throwable ex) {
-            throw asException(ex, this.records);
+            throw FailureConverter.toException(ex, this.records);
         } finally {
             CURRENT.set(null);
             endReply();
@@ -123,25 +116,6 @@ final class Delivery {
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
         }
-    }
-
-    /**
-     * Whatever was thrown as an exception that error handlers are given. A container would be stopped by an error, and for
-     * good; and by a checked exception, which filters and converters may throw undeclared, be led past the record.
-     */
-    static RuntimeException asException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
-        if (thrown instanceof RuntimeException exception) {
-            return exception;
-        }
-        if (thrown instanceof Error error && FatalErrors.contains(error)) {
-            logger.error(
-                    "A listener met with {} at {}. That stops its container, and nothing more is consumed until it is"
-                            + " started again: nothing can be relied upon after such an error. Restart the application.",
-                    error.toString(),
-                    records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
-            throw error;
-        }
-        return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
     /**
@@ -235,21 +209,7 @@ final class Delivery {
     Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
         this.targetCall = new TargetCall(definition);
-        try {
-            return this.targetCall.through(aspects);
-        } finally {
-            endInterruption(definition);
-        }
-    }
-
-    /** Containers know nothing of it: a consumer whose thread is interrupted can neither commit nor poll, for good. */
-    private static void endInterruption(ListenerDefinition definition) {
-        if (Thread.interrupted()) {
-            logger.warn(
-                    "{} of consumer '{}' left its thread interrupted, which is ended: the consumer could not go on",
-                    definition.method(),
-                    definition.consumer());
-        }
+        return this.targetCall.through(aspects);
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */

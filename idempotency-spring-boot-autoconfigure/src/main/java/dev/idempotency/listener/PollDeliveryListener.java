@@ -65,7 +65,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         } catch (RuntimeException ex) {
             throw ex;
         } catch (Error ex) {
-            throw Delivery.asException(ex, records);
+            throw FailureConverter.toException(ex, records);
         } catch (Throwable ex) {
             throw new KafkaException("The records of a poll could not be processed", ex);
         }

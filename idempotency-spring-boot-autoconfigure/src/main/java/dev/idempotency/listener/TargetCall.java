@@ -4,12 +4,16 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.ListenerDefinition;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one call of a listener's method that belongs to a claim, seen behind all aspects: what a first call has written is in
  * the transaction, so there is no second one; and without any the message would pass for processed.
  */
 final class TargetCall {
+
+    private static final Logger logger = LoggerFactory.getLogger(TargetCall.class);
 
     private final ListenerDefinition definition;
     private boolean made;
@@ -33,6 +37,8 @@ final class TargetCall {
             result = aspects.proceed();
         } catch (Throwable ex) {
             throw (this.refusal != null) ? this.refusal : ex;
+        } finally {
+            endInterruption();
         }
         if (this.refusal != null) {
             throw this.refusal;
@@ -51,6 +57,16 @@ final class TargetCall {
                             .formatted(describe()));
         }
         return result;
+    }
+
+    /** Containers know nothing of it: a consumer whose thread is interrupted can neither commit nor poll, for good. */
+    private void endInterruption() {
+        if (Thread.interrupted()) {
+            logger.warn(
+                    "{} of consumer '{}' left its thread interrupted, which is ended: the consumer could not go on",
+                    this.definition.method(),
+                    this.definition.consumer());
+        }
     }
 
     /** Calls the method. */
