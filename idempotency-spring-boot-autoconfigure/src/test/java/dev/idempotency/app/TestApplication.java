@@ -168,23 +168,36 @@ public final class TestApplication implements AutoCloseable {
         }
     }
 
-    /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
-    public void rewind(String group, String topic) {
-        KafkaListenerEndpointRegistry registry = bean(KafkaListenerEndpointRegistry.class);
-        registry.stop();
-        Map<TopicPartition, OffsetAndMetadata> beginning = endOffsets(topic).keySet().stream()
+    /** Has a group that has no members commit everything that stands in the topic, whether or not it was processed. */
+    public static void commitAll(String group, String topic) {
+        commit(group, topic, endOffsets(topic));
+    }
+
+    private static void commit(String group, String topic, Map<Integer, Long> offsets) {
+        Map<TopicPartition, OffsetAndMetadata> all = offsets.entrySet().stream()
                 .collect(Collectors.toMap(
-                        partition -> new TopicPartition(topic, partition), partition -> new OffsetAndMetadata(0)));
+                        offset -> new TopicPartition(topic, offset.getKey()),
+                        offset -> new OffsetAndMetadata(offset.getValue())));
         Awaitility.await("group " + group + " empty")
                 .atMost(Duration.ofSeconds(30))
                 .ignoreExceptions()
                 .until(() -> {
                     TestKafka.sharedAdmin()
-                            .alterConsumerGroupOffsets(group, beginning)
+                            .alterConsumerGroupOffsets(group, all)
                             .all()
                             .get(30, TimeUnit.SECONDS);
                     return true;
                 });
+    }
+
+    /** Stops the listeners, sets the group's offsets back to the beginning of the topic, and starts them again. */
+    public void rewind(String group, String topic) {
+        KafkaListenerEndpointRegistry registry = bean(KafkaListenerEndpointRegistry.class);
+        registry.stop();
+        commit(
+                group,
+                topic,
+                endOffsets(topic).keySet().stream().collect(Collectors.toMap(partition -> partition, partition -> 0L)));
         registry.start();
     }
 

@@ -27,10 +27,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
@@ -160,16 +158,8 @@ class ReconciliationIT extends SharedApplicationTest {
                 this.app.bean(KafkaListenerEndpointRegistry.class).getListenerContainer(id));
     }
 
-    /** Has a group that has no members commit everything, whether or not it was processed. */
     private void commitAll(String kind) {
-        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
-                .collect(Collectors.toMap(
-                        end -> new TopicPartition(topic(kind), end.getKey()),
-                        end -> new OffsetAndMetadata(end.getValue())));
-        persistently(() -> TestKafka.sharedAdmin()
-                .alterConsumerGroupOffsets(topic(kind), ends)
-                .all()
-                .get(30, TimeUnit.SECONDS));
+        TestApplication.commitAll(topic(kind), topic(kind));
     }
 
     private static void persistently(Callable<?> attempt) {

@@ -17,11 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.common.TopicPartition;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -147,17 +143,7 @@ class TwoInstancesIT {
     }
 
     private void commitAll(String kind) {
-        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
-                .collect(Collectors.toMap(
-                        end -> new TopicPartition(topic(kind), end.getKey()),
-                        end -> new OffsetAndMetadata(end.getValue())));
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
-            TestKafka.sharedAdmin()
-                    .alterConsumerGroupOffsets(topic(kind), ends)
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
-            return true;
-        });
+        TestApplication.commitAll(topic(kind), topic(kind));
     }
 
     private String topic(String kind) {

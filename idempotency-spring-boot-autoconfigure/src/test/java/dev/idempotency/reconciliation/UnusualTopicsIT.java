@@ -32,10 +32,8 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigData;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.config.provider.ConfigProvider;
@@ -129,6 +127,9 @@ class UnusualTopicsIT extends SharedApplicationTest {
             producer.send(record("marked", 0, null, "marked rolled back"));
             producer.flush();
             producer.abortTransaction();
+            // The broker answers before it has written the mark.
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> TestApplication.endOffsets(topic("marked"))
+                    .equals(Map.of(0, 4L)));
             commitAll("marked");
             ReconciliationReport report = reconcile("marked", false);
             assertFates(report, Map.of(RecordFate.MISSING, 1L));
@@ -326,16 +327,8 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 .isPositive();
     }
 
-    /** Has a group that has no members commit everything, whether or not it was processed. */
     private void commitAll(String kind) {
-        Map<TopicPartition, OffsetAndMetadata> ends = TestApplication.endOffsets(topic(kind)).entrySet().stream()
-                .collect(Collectors.toMap(
-                        end -> new TopicPartition(topic(kind), end.getKey()),
-                        end -> new OffsetAndMetadata(end.getValue())));
-        persistently(() -> TestKafka.sharedAdmin()
-                .alterConsumerGroupOffsets(topic(kind), ends)
-                .all()
-                .get(30, TimeUnit.SECONDS));
+        TestApplication.commitAll(topic(kind), topic(kind));
     }
 
     private static void persistently(Callable<?> attempt) {
