@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
-import dev.idempotency.failure.DeliveryContext;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -82,7 +81,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         if (this.committed
                 && this.returned
                 && this.candidates.size() == this.delivery.records().size()) {
-            DeliveryContext.settle(this.delivery.records());
+            this.delivery.settle();
         }
     }
 

@@ -110,12 +110,16 @@ final class Delivery {
             endReply();
         }
         if (!this.shared && !isNacked()) {
-            DeliveryContext.settle(
-                    this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
+            settle();
         }
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
         }
+    }
+
+    /** Its records are done: those that Kafka delivered, wherever an interceptor says that they stand. */
+    void settle() {
+        DeliveryContext.settle(this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
     }
 
     /**
