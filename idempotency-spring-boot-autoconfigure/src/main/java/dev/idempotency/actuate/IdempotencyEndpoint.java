@@ -8,8 +8,6 @@ import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -37,11 +35,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * {@code management.endpoint.idempotency.access} is {@code unrestricted}; so can the position of a partition, by the parameters
  * {@code topic} and {@code partition}.
  */
-@RegisterReflectionForBinding({
-    ConsumerReports.Report.class,
-    ConsumerReport.class,
-    IdempotencyEndpoint.MessageReport.class
-})
+@RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyEndpoint {
 
@@ -250,54 +244,5 @@ public final class IdempotencyEndpoint {
         }
         MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
         return forget(named.consumer(), named.messageId(), null, null, security);
-    }
-
-    /**
-     * Whether a message has been processed, when, and by which record.
-     *
-     * @param consumer the consumer
-     * @param messageId the id as it is stored: a digest, where the message's own is too long; that of the entity, where
-     *     versions are compared
-     * @param version the newest version of the entity, where versions are compared
-     * @param processed whether it is remembered as processed
-     * @param processedAt when, by the database's clock
-     * @param age how long ago that was
-     * @param record the record whose delivery was processed
-     */
-    record MessageReport(
-            String consumer,
-            String messageId,
-            @Nullable String version,
-            boolean processed,
-            @Nullable Instant processedAt,
-            @Nullable Duration age,
-            @Nullable RecordCoordinates record) {
-
-        static MessageReport of(ProcessedMessage message) {
-            MessageId id = message.id();
-            return new MessageReport(
-                    id.consumer(), id.value(), null, true, message.processedAt(), message.age(), message.coordinates());
-        }
-
-        static MessageReport of(StoredVersion stored) {
-            return new MessageReport(
-                    stored.entity().consumer(),
-                    stored.entity().value(),
-                    stored.version().toString(),
-                    true,
-                    stored.processedAt(),
-                    stored.age(),
-                    stored.coordinates());
-        }
-
-        /** One that stands before the position of its partition, or not; when it was processed is not known. */
-        static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
-            return new MessageReport(
-                    consumer, record.toString(), null, processed, null, null, processed ? record : null);
-        }
-
-        static MessageReport unknown(MessageId id) {
-            return new MessageReport(id.consumer(), id.value(), null, false, null, null, null);
-        }
     }
 }

@@ -3,17 +3,14 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerTransaction;
-import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
-import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -31,14 +28,12 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
     private final TransactionWatch watch;
+    private final Refusal refusal;
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
     private boolean committed;
     private boolean committing;
-    private BooleanSupplier anotherFailed = () -> false;
     private boolean returned;
-    private boolean refusable = true;
-    private boolean refused;
 
     /** An attempt with a transaction of its own. */
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
@@ -53,6 +48,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         this.candidates = candidates;
         this.reporter = reporter;
         this.watch = watch;
+        this.refusal = new Refusal(this.definition.strategy());
     }
 
     @Nullable
@@ -92,7 +88,8 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
      * @throws Throwable that failure, if it is one
      */
     private @Nullable Object dropIfRefused(Throwable failure) throws Throwable {
-        Duplicate duplicate = this.committed ? null : duplicateIn(failure);
+        Duplicate duplicate =
+                (this.committed || isToBeUndone()) ? null : this.refusal.findDuplicate(this.candidates, failure);
         if (duplicate == null) {
             throw failure;
         }
@@ -102,24 +99,9 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         return this.definition.method().resultWhenSkipped();
     }
 
-    private @Nullable Duplicate duplicateIn(Throwable failure) {
-        FatalErrors.rethrow(failure);
-        AdmissionStrategy strategy = this.definition.strategy();
-        try {
-            this.refused = isRefusedBy(failure);
-            return (this.refused && this.candidates.size() == 1)
-                    ? strategy.duplicateOf(this.candidates.get(0), failure)
-                    : null;
-        } catch (RuntimeException ex) {
-            // The failure comes again and, where nobody could be asked, until somebody can.
-            failure.addSuppressed(ex);
-            return null;
-        }
-    }
-
     /** Whether the failure with which it was rolled back says that one of its messages may not enter after all. */
     boolean isRefusedBy(Throwable failure) {
-        return this.refusable && !isToBeUndone() && this.definition.strategy().isRefusal(failure);
+        return !isToBeUndone() && this.refusal.isSaidBy(failure);
     }
 
     @Override
@@ -136,14 +118,14 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.watch.begin(this.definition, answer);
-        this.anotherFailed = ListenerTransaction.watchOthers();
+        this.refusal.watchOthers();
         // Until the end of the transaction, unless it is shared: what is called before and after its commit acts for
         // them.
         this.context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
         } catch (Throwable ex) {
-            askWhetherRefusable();
+            this.refusal.look();
             throw ex;
         } finally {
             if (this.delivery.isShared()) {
@@ -156,15 +138,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         if (this.context != null) {
             this.context.close();
             this.context = null;
-        }
-    }
-
-    /** Later, when the transaction has ended, nobody knows. */
-    private void askWhetherRefusable() {
-        try {
-            this.refusable = this.definition.strategy().mayBeRefused(this.anotherFailed.getAsBoolean());
-        } catch (RuntimeException ex) {
-            this.refusable = false;
         }
     }
 
@@ -252,7 +225,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     @Override
     public void beforeCompletion() {
         if (!this.committing) {
-            askWhetherRefusable();
+            this.refusal.look();
         }
     }
 
@@ -268,7 +241,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
 
     /** Whether it was rolled back as one of several messages is a duplicate: which one, each by itself will tell. */
     boolean isToBeTakenApart() {
-        return this.refused && this.candidates.size() > 1;
+        return this.refusal.isFound() && this.candidates.size() > 1;
     }
 
     /** Whether it was committed, whatever has been thrown since, or its message was dropped. */

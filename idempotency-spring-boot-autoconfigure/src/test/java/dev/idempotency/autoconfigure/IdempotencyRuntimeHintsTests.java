@@ -151,7 +151,7 @@ class IdempotencyRuntimeHintsTests {
                 "ConsumerReport",
                 "ConsumerTally$LastHit",
                 "CleanupReport$Success",
-                "IdempotencyEndpoint$MessageReport",
+                "MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",
                 "InboxMessageReport$Entry",
                 "InboxMessageReport",
