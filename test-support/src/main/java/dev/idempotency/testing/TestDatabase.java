@@ -8,6 +8,18 @@ import java.sql.Statement;
 /** A database of its own for one test class, dropped when closed. */
 public final class TestDatabase implements AutoCloseable {
 
+    /** Whoever has been let in, and is not among the sessions yet, would not be cut; meanwhile he locks the database. */
+    private static final String AWAIT_THOSE_BEING_LET_IN = """
+            do $$ begin
+                while exists (
+                    select 1 from pg_locks join pg_database on objid = pg_database.oid
+                    where locktype = 'object' and classid = 'pg_database'::regclass and datname = '%s')
+                loop
+                    perform pg_sleep(0.001);
+                end loop;
+            end $$
+            """;
+
     private final String serverUrl;
     private final String jdbcUrl;
     private final String name;
@@ -31,6 +43,7 @@ public final class TestDatabase implements AutoCloseable {
     /** Refuses new connections and cuts the present ones, until {@link #comeBack()}. */
     public void goAway() {
         onServer("alter database " + this.name + " with allow_connections false");
+        onServer(AWAIT_THOSE_BEING_LET_IN.formatted(this.name));
         cutConnections();
     }
 
