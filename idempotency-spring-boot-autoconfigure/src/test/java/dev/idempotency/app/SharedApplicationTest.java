@@ -3,6 +3,7 @@ package dev.idempotency.app;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
 
@@ -36,13 +38,32 @@ public abstract class SharedApplicationTest {
         TestKafka.createTopics(partitions, Arrays.stream(kinds).map(this::topic).toArray(String[]::new));
     }
 
-    /** Lets the broker refuse what is larger, such as dead letters. */
+    /** Lets the broker refuse what is larger, such as dead letters, from now on. */
     protected static void limitMessageSize(String topic, String bytes) throws Exception {
-        AlterConfigOp limit = new AlterConfigOp(new ConfigEntry("max.message.bytes", bytes), AlterConfigOp.OpType.SET);
+        configure(topic, "max.message.bytes", bytes);
+        // The broker tells of a change just before it acts on it, and of the next one only when it has done so.
+        configure(topic, "file.delete.delay.ms", bytes);
+    }
+
+    /** Changes how a topic is configured, and waits until its broker has heard of it: the controller answers before. */
+    private static void configure(String topic, String name, String value) throws Exception {
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+        AlterConfigOp change = new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET);
         TestKafka.sharedAdmin()
-                .incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.TOPIC, topic), List.of(limit)))
+                .incrementalAlterConfigs(Map.of(resource, List.of(change)))
                 .all()
                 .get(30, TimeUnit.SECONDS);
+        Awaitility.await(name + " of " + topic)
+                .atMost(Duration.ofSeconds(30))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> value.equals(TestKafka.sharedAdmin()
+                        .describeConfigs(List.of(resource))
+                        .all()
+                        .get(30, TimeUnit.SECONDS)
+                        .get(resource)
+                        .get(name)
+                        .value()));
     }
 
     @AfterAll
