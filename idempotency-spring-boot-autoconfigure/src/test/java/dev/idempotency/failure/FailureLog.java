@@ -21,19 +21,24 @@ final class FailureLog implements AutoCloseable {
     }
 
     List<String> lines() {
-        return List.copyOf(this.appender.list).stream()
-                .map(ILoggingEvent::getFormattedMessage)
-                .toList();
+        return events().stream().map(ILoggingEvent::getFormattedMessage).toList();
     }
 
     /** The lines, with the messages of the exceptions that were logged with them. */
     List<String> linesWithExceptions() {
-        return List.copyOf(this.appender.list).stream()
+        return events().stream()
                 .map(event -> event.getFormattedMessage()
                         + ((event.getThrowableProxy() != null)
                                 ? " " + event.getThrowableProxy().getMessage()
                                 : ""))
                 .toList();
+    }
+
+    /** The list is one for a single thread, and the appender adds to it on any, in its own monitor. */
+    private List<ILoggingEvent> events() {
+        synchronized (this.appender) {
+            return List.copyOf(this.appender.list);
+        }
     }
 
     @Override
