@@ -132,7 +132,7 @@ class StoreFailuresIT extends SharedApplicationTest {
             admin.deleteRecords(Map.of(new TopicPartition(topic(kind), 0), RecordsToDelete.beforeOffset(-1)))
                     .all()
                     .get(30, TimeUnit.SECONDS);
-            await().atMost(Duration.ofSeconds(20)).until(() -> outages.current().isEmpty());
+            await().atMost(Duration.ofSeconds(60)).until(() -> outages.current().isEmpty());
         } finally {
             this.app.jdbc().execute("alter table gone rename to idempotency_processed");
         }
@@ -244,8 +244,14 @@ class StoreFailuresIT extends SharedApplicationTest {
             List<Future<Status>> answers = IntStream.range(0, 12)
                     .mapToObj(i -> requests.submit(this::health))
                     .toList();
-            await().until(() -> waiting() > 0);
-            assertThat(waiting()).isOne();
+            AtomicInteger most = new AtomicInteger();
+            await().atMost(Duration.ofSeconds(60))
+                    .pollInterval(Duration.ofMillis(20))
+                    .until(() -> {
+                        most.accumulateAndGet(waiting(), Math::max);
+                        return answers.stream().allMatch(Future::isDone);
+                    });
+            assertThat(most).hasValue(1);
             for (Future<Status> answer : answers) {
                 assertThat(answer.get(20, TimeUnit.SECONDS)).isEqualTo(Status.DOWN);
             }
