@@ -58,6 +58,9 @@ class SecuredBrokerIT extends ApplicationTest {
                         .until(() -> TopicContents.of(broker.bootstrapServers(), this.topic + "-dlt").stream()
                                 .anyMatch(letter -> letter.value().equals("bad")));
 
+                await("what is said when it has been published")
+                        .atMost(Duration.ofSeconds(60))
+                        .until(() -> output.getAll().contains("gave up " + this.topic + "-0@1"));
                 assertThat(output.getAll().lines().filter(line -> line.contains(this.topic + "-0@1")))
                         .as("said once")
                         .hasSize(1);
