@@ -158,9 +158,10 @@ class StampedIdsIT extends SharedApplicationTest {
     void requestsAndTransactionsAreStampedAlike() throws Exception {
         @SuppressWarnings("unchecked")
         ReplyingKafkaTemplate<Object, Object, Object> requests = this.app.bean(ReplyingKafkaTemplate.class);
-        requests.waitForAssignment(Duration.ofSeconds(30));
-        assertThat(requests.sendAndReceive(new ProducerRecord<>(topic("requests"), "request"))
-                        .get(30, TimeUnit.SECONDS)
+        assertThat(requests.waitForAssignment(Duration.ofSeconds(60))).isTrue();
+        // By default it waits for 5 s only.
+        assertThat(requests.sendAndReceive(new ProducerRecord<>(topic("requests"), "request"), Duration.ofSeconds(60))
+                        .get(90, TimeUnit.SECONDS)
                         .value())
                 .isEqualTo("reply");
         @SuppressWarnings("unchecked")
