@@ -37,9 +37,9 @@ class LongPauseIT extends SharedApplicationTest {
         createTopics(1, "retries", "outages", "batches");
         start(
                 Listener.class,
-                "spring.kafka.consumer.properties.max.poll.interval.ms=2000",
+                "spring.kafka.consumer.properties.max.poll.interval.ms=5000",
                 "spring.kafka.consumer.heartbeat-interval=300ms",
-                "idempotency.errors.initial-interval=5s",
+                "idempotency.errors.initial-interval=8s",
                 "idempotency.errors.outage.initial-interval=" + PAUSE.toSeconds() + "s",
                 "idempotency.errors.outage.max-interval=" + PAUSE.toSeconds() + "s");
     }
@@ -60,8 +60,8 @@ class LongPauseIT extends SharedApplicationTest {
     void aPartitionThatWentAwayAndCameBackWithoutTheMessageIsNotWaitedFor(String kind) {
         send(kind, "sqlstate:08006 " + kind);
         OutageRegistry outages = this.app.bean(OutageRegistry.class);
-        await().until(() ->
-                outages.current().stream().anyMatch(outage -> outage.consumer().equals(kind)));
+        await().atMost(Duration.ofSeconds(30)).until(() -> outages.current().stream()
+                .anyMatch(outage -> outage.consumer().equals(kind)));
         beProcessedByAnother(kind);
         await().atMost(PAUSE.dividedBy(2)).until(() -> outages.current().stream()
                 .noneMatch(outage -> outage.consumer().equals(kind)));
