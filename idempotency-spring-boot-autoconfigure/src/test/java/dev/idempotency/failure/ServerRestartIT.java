@@ -18,8 +18,10 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.GroupState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,6 +86,7 @@ class ServerRestartIT {
                     .atMost(Duration.ofSeconds(90))
                     .until(() -> log.linesWithExceptions().stream()
                             .anyMatch(line -> line.contains("could not publish " + TOPIC)));
+            awaitStableGroups();
             this.broker.createTopic(TOPIC + "-dlt", 1);
             awaitAllOnce(app);
             // Now that the producer knows the topic it does not fail at once without a broker: the letter is on its
@@ -99,6 +102,20 @@ class ServerRestartIT {
                     .untilAsserted(() ->
                             assertThat(fates(app).keySet()).isEqualTo(expected().keySet()));
             assertThat(app.bean(Effects.class).counts().values()).containsOnly(1);
+        }
+    }
+
+    /** A consumer that loses its partition before it has committed the offset publishes the dead letter once more. */
+    private void awaitStableGroups() {
+        try (Admin admin = this.broker.admin()) {
+            await("all consumers back").atMost(Duration.ofSeconds(90)).untilAsserted(() -> assertThat(
+                            admin.describeConsumerGroups(CONSUMERS).all().get(30, TimeUnit.SECONDS))
+                    .allSatisfy((name, group) -> {
+                        assertThat(group.groupState()).isEqualTo(GroupState.STABLE);
+                        assertThat(group.members())
+                                .flatExtracting(member -> member.assignment().topicPartitions())
+                                .hasSize(3);
+                    }));
         }
     }
 
