@@ -41,7 +41,7 @@ class CrashIT extends ApplicationTest {
             }
         }
         Process process = launch(CrashingApplication.Listener.class, crash);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
         try (TestApplication app = start(CrashingApplication.Listener.class, Outcomes.class)) {
             app.awaitCaughtUp(this.group, this.topic);
@@ -70,10 +70,10 @@ class CrashIT extends ApplicationTest {
         int kills = (listener == CrashingApplication.Listener.class) ? 2 : 1;
         for (int kill = 1; kill <= kills; kill++) {
             int appliedBefore = applied(jdbc);
-            Process process = launch(listener, CrashPoint.NEVER);
+            Process process = launch(listener, CrashPoint.KILLED);
             try {
                 Awaitility.await("work before kill " + kill)
-                        .atMost(Duration.ofSeconds(60))
+                        .atMost(Duration.ofSeconds(120))
                         .pollInterval(Duration.ofMillis(5))
                         .until(() -> applied(jdbc) > appliedBefore + 50);
             } finally {

@@ -10,6 +10,9 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -22,6 +25,9 @@ final class CrashingApplication {
     enum CrashPoint {
         BEFORE_COMMIT,
         AFTER_COMMIT,
+
+        /** It is killed, and waits for that with a message that is far from the last, if it comes so far. */
+        KILLED,
         NEVER
     }
 
@@ -29,6 +35,7 @@ final class CrashingApplication {
     static final String SAME_MEMBER = "spring.kafka.consumer.properties.group.instance.id=the-one-that-dies";
 
     private static final int MESSAGES_BEFORE_CRASH = 10;
+    private static final int MESSAGES_BEFORE_KILL = 400;
     private static final int RECORDS_A_POLL = 100;
 
     private CrashingApplication() {}
@@ -128,7 +135,7 @@ final class CrashingApplication {
 
         private final Effects effects;
         private final CrashPoint crash;
-        private int calls;
+        private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
 
         Work(Effects effects, CrashPoint crash) {
             this.effects = effects;
@@ -137,8 +144,12 @@ final class CrashingApplication {
 
         final void process(String payload) {
             this.effects.happen(payload);
-            if (++this.calls == MESSAGES_BEFORE_CRASH && this.crash == CrashPoint.BEFORE_COMMIT) {
+            int call = this.calls.merge(Thread.currentThread(), 1, Integer::sum);
+            if (call == MESSAGES_BEFORE_CRASH && this.crash == CrashPoint.BEFORE_COMMIT) {
                 die();
+            }
+            if (call > MESSAGES_BEFORE_KILL && this.crash == CrashPoint.KILLED) {
+                new CompletableFuture<>().join();
             }
         }
     }

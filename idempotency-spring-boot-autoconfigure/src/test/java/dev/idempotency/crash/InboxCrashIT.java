@@ -31,7 +31,7 @@ class InboxCrashIT extends ApplicationTest {
         }
         Process process =
                 ChildJvm.start(Application.class, "crash-inbox", this.database.jdbcUrl(), this.topic, this.group);
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
         JdbcTemplate jdbc = new JdbcTemplate(new DriverManagerDataSource(this.database.jdbcUrl()));
         assertThat(jdbc.queryForObject("select count(*) from effect", Integer.class))

@@ -45,7 +45,7 @@ class KillerMessageIT extends ApplicationTest {
         for (int death = 0; death < MAX_ATTEMPTS + 1; death++) {
             assertThat(starts()).isEqualTo(Math.max(0, death - 1));
             Process process = ChildJvm.start(Killed.class, "killer", this.database.jdbcUrl(), this.topic, this.group);
-            assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
             assertThat(process.exitValue()).isEqualTo(137);
         }
         try (TestApplication app = start(properties("throw"), RecordListener.class)) {

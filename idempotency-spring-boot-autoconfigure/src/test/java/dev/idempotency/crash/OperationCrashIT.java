@@ -12,7 +12,9 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -26,6 +28,9 @@ class OperationCrashIT {
 
     private static final int ITEMS = 1500;
 
+    /** What one process does before it waits to be killed: all of them together must not come to the end. */
+    private static final int ITEMS_BEFORE_KILL = 300;
+
     @Test
     void workOfTwoProcessesOneOfWhichIsKilledIsDoneOnceAndAnsweredAlike() throws Exception {
         try (TestDatabase database = TestPostgres.createDatabase()) {
@@ -37,7 +42,7 @@ class OperationCrashIT {
                 Process other = launch(database, "other");
                 try {
                     Awaitility.await("work before kill " + kill)
-                            .atMost(Duration.ofSeconds(90))
+                            .atMost(Duration.ofSeconds(120))
                             .pollInterval(Duration.ofMillis(5))
                             .until(() -> done(jdbc) > before + 50);
                 } finally {
@@ -47,7 +52,7 @@ class OperationCrashIT {
             }
             assertThat(done(jdbc)).as("killed before all was done").isLessThan(ITEMS);
             try (TestApplication app = Application.start(database.jdbcUrl())) {
-                Application.work(app);
+                Application.work(app, ITEMS);
                 assertThat(app.bean(Effects.class).counts())
                         .hasSize(ITEMS)
                         .allSatisfy((name, count) -> assertThat(count).isOne());
@@ -76,7 +81,7 @@ class OperationCrashIT {
     static class Application {
 
         public static void main(String[] arguments) {
-            work(start(arguments[0]));
+            work(start(arguments[0]), ITEMS_BEFORE_KILL);
         }
 
         static TestApplication start(String jdbcUrl) {
@@ -88,13 +93,18 @@ class OperationCrashIT {
             return new MessageId("import", "item-" + item);
         }
 
-        static void work(TestApplication app) {
+        /** Does all items, or waits for ever with the one after so many. */
+        static void work(TestApplication app, int most) {
+            AtomicInteger done = new AtomicInteger();
             IdempotentOperations operations = app.bean(IdempotentOperations.class);
             Effects effects = app.bean(Effects.class);
             for (int item = 0; item < ITEMS; item++) {
                 String name = "item-" + item;
                 operations.execute(id(item), String.class, () -> {
                     effects.happen(name);
+                    if (done.incrementAndGet() > most) {
+                        new CompletableFuture<>().join();
+                    }
                     return "did " + name;
                 });
             }

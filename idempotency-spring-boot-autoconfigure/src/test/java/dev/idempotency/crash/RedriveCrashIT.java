@@ -44,7 +44,7 @@ class RedriveCrashIT extends ApplicationTest {
             }
             Process dying = ChildJvm.start(
                     DyingApplication.class, "redrive-crash", this.database.jdbcUrl(), this.topic, this.group);
-            assertThat(dying.waitFor(90, TimeUnit.SECONDS)).isTrue();
+            assertThat(dying.waitFor(120, TimeUnit.SECONDS)).isTrue();
             assertThat(dying.exitValue()).as("see target/redrive-crash.log").isEqualTo(DyingApplication.DIED);
             int sentByTheDead = TopicContents.of(this.topic).size();
             assertThat(sentByTheDead).isBetween(SENT_BEFORE_CRASH, LETTERS - 1);
@@ -104,7 +104,7 @@ class RedriveCrashIT extends ApplicationTest {
                     List.of(
                             "topic=" + arguments[1],
                             "group=" + arguments[2],
-                            "idempotency.dead-letters.redrives-per-second=20"),
+                            "idempotency.dead-letters.redrives-per-second=5"),
                     Listener.class);
             DeadLetters deadLetters = app.bean(DeadLetters.class);
             deadLetters.redriveAll("dying");
