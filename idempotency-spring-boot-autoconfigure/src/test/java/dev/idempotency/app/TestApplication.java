@@ -30,6 +30,11 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
+    static {
+        // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
+    }
+
     private final ConfigurableApplicationContext context;
 
     private TestApplication(ConfigurableApplicationContext context) {

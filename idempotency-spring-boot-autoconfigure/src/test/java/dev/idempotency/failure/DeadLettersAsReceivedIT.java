@@ -163,7 +163,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     @Test
     void aDeserializerWhoseExceptionHasCausesWithoutEndIsGivenUp() {
         send("asking", "round in a circle", "asking behind it");
-        await().atMost(Duration.ofSeconds(20)).until(() -> effectsOf("asking").contains("asking behind it"));
+        await().atMost(Duration.ofSeconds(60)).until(() -> effectsOf("asking").contains("asking behind it"));
         assertThat(deadLetters("asking"))
                 .extracting(letter -> new String(letter.value(), StandardCharsets.UTF_8))
                 .containsOnlyOnce("round in a circle");

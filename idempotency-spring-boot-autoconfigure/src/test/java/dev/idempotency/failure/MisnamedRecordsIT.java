@@ -104,7 +104,7 @@ class MisnamedRecordsIT extends SharedApplicationTest {
     void anErrorThatNothingCanBeReliedUponAfterStopsTheContainerAndLosesNothing(String kind) {
         String payload = "memory " + kind;
         sendTogether(kind, "before " + payload, payload, "after " + payload);
-        await().atMost(Duration.ofSeconds(20)).until(() -> !container(kind).isChildRunning());
+        await().atMost(Duration.ofSeconds(60)).until(() -> !container(kind).isChildRunning());
         container(kind).stop();
         container(kind).start();
         awaitCaughtUp(kind);
