@@ -108,9 +108,10 @@ class ListenerSignaturesIT extends ApplicationTest {
             app.send(this.topic, "2", "bc");
             app.awaitCaughtUp(this.group, this.topic);
             app.awaitCaughtUp(this.group + "-batch", this.topic);
-            assertThat(TopicContents.values(this.topic + "-replies")).containsExactly("1", "2");
-            assertThat(TopicContents.values(this.topic + "-batch-replies")).doesNotContain("false");
         }
+        // Nobody waits for the broker to have a reply, but an application that is closed has sent them all.
+        assertThat(TopicContents.values(this.topic + "-replies")).containsExactly("1", "2");
+        assertThat(TopicContents.values(this.topic + "-batch-replies")).containsOnly("true");
     }
 
     static class Replies {
