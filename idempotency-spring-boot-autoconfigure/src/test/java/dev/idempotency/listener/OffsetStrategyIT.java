@@ -80,7 +80,7 @@ class OffsetStrategyIT extends ApplicationTest {
             awaitEffects(app, "a", "b", "b", "c");
             Outcomes outcomes = app.bean(Outcomes.class);
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            await().until(() -> outcomes.duplicates.size() >= 4 * KINDS.size());
+            await().atMost(Duration.ofSeconds(30)).until(() -> outcomes.duplicates.size() >= 4 * KINDS.size());
             send(app, 1, "d");
             awaitEffects(app, "a", "b", "b", "c", "d");
             assertThat(outcomes.duplicates).extracting(Duplicate::kind).containsOnly(DuplicateKind.REDELIVERY);
@@ -113,11 +113,12 @@ class OffsetStrategyIT extends ApplicationTest {
                             .getStatus())
                     .isEqualTo(404);
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            await().untilAsserted(() -> assertThat(app.bean(Effects.class).counts())
+            awaitCaughtUp(app);
+            assertThat(app.bean(Effects.class).counts())
                     .containsEntry("records a", 2)
                     .containsEntry("records b", 1)
                     .containsEntry("batches a", 1)
-                    .containsEntry("polls a", 1));
+                    .containsEntry("polls a", 1);
         }
     }
 
@@ -137,12 +138,15 @@ class OffsetStrategyIT extends ApplicationTest {
             send(app, 0, "c", "d");
             app.bean(KafkaListenerEndpointRegistry.class).start();
             awaitEffects(app, "a", "b", "c", "d");
+            // Resets are told after the commit that the effects came with.
+            awaitCaughtUp(app);
             assertThat(resets(app)).isEqualTo(KINDS.size());
             assertThat(app.bean(Resets.class).positions)
                     .contains(new RecordCoordinates(this.topic, 0, 2))
                     .hasSize(1);
             send(app, 0, "e");
             awaitEffects(app, "a", "b", "c", "d", "e");
+            awaitCaughtUp(app);
             assertThat(resets(app)).isEqualTo(KINDS.size());
         }
     }
@@ -169,7 +173,8 @@ class OffsetStrategyIT extends ApplicationTest {
             }
             awaitEffects(app, "a", "b", "c", "d");
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            await().until(() -> app.bean(Outcomes.class).duplicates.size() >= 4 * KINDS.size());
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> app.bean(Outcomes.class).duplicates.size() >= 4 * KINDS.size());
             awaitEffects(app, "a", "b", "c", "d");
         }
     }
@@ -181,9 +186,10 @@ class OffsetStrategyIT extends ApplicationTest {
             listeners.poison("b");
             send(app, 0, "a", "b", "c");
             awaitEffects(app, "a", "c");
-            await().until(() -> TopicContents.of(this.topic + "-dlt").size() == KINDS.size());
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> TopicContents.of(this.topic + "-dlt").size() == KINDS.size());
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            KINDS.forEach(kind -> app.awaitCaughtUp(this.group + kind, this.topic));
+            awaitCaughtUp(app);
             listeners.poison();
             ConsumerRecord<String, String> letter =
                     TopicContents.of(this.topic + "-dlt").get(0);
@@ -271,7 +277,7 @@ class OffsetStrategyIT extends ApplicationTest {
                     .extracting(Duplicate::coordinates)
                     .contains(new RecordCoordinates(this.topic, 0, 2));
             OutageRegistry outages = app.bean(OutageRegistry.class);
-            await().untilAsserted(() -> assertThat(outages.current())
+            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(outages.current())
                     .extracting(ConsumerOutage::consumer)
                     .containsExactlyInAnyOrder("inserted", "split"));
             assertThat(app.bean(Effects.class).all())
@@ -297,6 +303,10 @@ class OffsetStrategyIT extends ApplicationTest {
         return app.bean(MeterRegistry.class).get(IdempotencyMeters.POSITION_RESETS).counters().stream()
                 .mapToDouble(counter -> counter.count())
                 .sum();
+    }
+
+    private void awaitCaughtUp(TestApplication app) {
+        KINDS.forEach(kind -> app.awaitCaughtUp(this.group + kind, this.topic));
     }
 
     private static void awaitEffects(TestApplication app, String... values) {

@@ -110,7 +110,7 @@ class SwallowedDeadlockIT {
             deposit(this.jdbc, 1);
             CountDownLatch locked = new CountDownLatch(1);
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> depositInOtherOrder(locked));
-            Awaitility.await().until(() -> locked.getCount() == 0);
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> locked.getCount() == 0);
             // The other one has changed more rows by then, so that this transaction is the one to be given up.
             Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> true);
             try {
