@@ -32,6 +32,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
@@ -56,24 +57,27 @@ class RecreatedTopicIT extends ApplicationTest {
 
     private static final List<String> KINDS = List.of("batches", "offsets", "polls", "records");
 
+    /** Of a listener whose group has no kind in its name. */
+    private static final List<String> ONLY_ONE = List.of("");
+
     @Test
     void everyMessageOfTheNewTopicIsProcessedAndARedeliveryIsStillADuplicate() {
         try (TestApplication app = start(Listeners.class)) {
             send(app, "a", "b", "c");
             awaitEffects(app, "a", "b", "c");
-            recreateTopic();
+            recreateTopic(KINDS);
             send(app, "d", "e");
             awaitEffects(app, "a", "b", "c", "d", "e");
 
             Outcomes outcomes = app.bean(Outcomes.class);
             outcomes.duplicates.clear();
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));
-            await().until(() -> outcomes.duplicates.size() >= 2 * KINDS.size());
+            await().atMost(Duration.ofSeconds(30)).until(() -> outcomes.duplicates.size() >= 2 * KINDS.size());
             assertThat(outcomes.duplicates).extracting(Duplicate::kind).containsOnly(DuplicateKind.REDELIVERY);
             send(app, "f");
             awaitEffects(app, "a", "b", "c", "d", "e", "f");
         }
-        recreateTopic();
+        recreateTopic(KINDS);
         try (TestApplication app = start(Listeners.class)) {
             send(app, "g", "h");
             app.send(copyFromATopicThatIsGone("i"));
@@ -93,7 +97,7 @@ class RecreatedTopicIT extends ApplicationTest {
             app.send(this.topic, null, "old");
             app.send(this.topic, null, "another");
             app.awaitCaughtUp(this.group, this.topic);
-            recreateTopic();
+            recreateTopic(ONLY_ONE);
             app.send(this.topic, null, "new");
             awaitAll(app, "another", "new");
             retries.start();
@@ -112,7 +116,7 @@ class RecreatedTopicIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             List<ConsumerRecord<String, String>> letters = TopicContents.of(this.topic + "-dlt");
             assertThat(letters).extracting(ConsumerRecord::value).containsExactly("letter", "replay");
-            recreateTopic();
+            recreateTopic(ONLY_ONE);
             app.bean(Kept.class).mend();
             app.send(this.topic, null, "first");
             awaitAll(app, "first");
@@ -151,12 +155,13 @@ class RecreatedTopicIT extends ApplicationTest {
             assertThat(app.bean(Effects.class).all()).isEmpty();
             app.bean(Elsewhere.class).reachable = true;
             awaitEffects(app, "a", "b");
-            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> app.bean(OutageRegistry.class).current().isEmpty());
             assertThat(app.bean(Failures.class).causes()).isEmpty();
             assertThat(app.bean(Failures.class).recovered()).isEmpty();
             assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();
         }
-        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+        await().atMost(Duration.ofSeconds(30)).until(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().contains("idempotency-topic-ids")));
     }
 
@@ -174,7 +179,7 @@ class RecreatedTopicIT extends ApplicationTest {
                 send(another, "old 1");
                 awaitAll(another, "old 0", "old 1");
             }
-            recreateTopic();
+            recreateTopic(ONLY_ONE);
             send(app, "new 0", "new 1");
             try (Admin admin = TestKafka.admin()) {
                 admin.alterConsumerGroupOffsets(
@@ -195,7 +200,7 @@ class RecreatedTopicIT extends ApplicationTest {
             send(app, "a", "b", "c");
             awaitEffectsOf(kinds, app, "a", "b", "c");
         }
-        recreateTopic();
+        recreateTopic(kinds);
         try (TestApplication app = start(Sender.class)) {
             send(app, "d", "e", "f", "g", "h");
         }
@@ -240,17 +245,49 @@ class RecreatedTopicIT extends ApplicationTest {
         return copy;
     }
 
-    /** What is sent next must not reach up to where the consumers stand, or Kafka takes it for what they have read. */
-    private void recreateTopic() {
-        try (Admin admin = TestKafka.admin()) {
-            admin.deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
+    /**
+     * What is sent next must not reach up to where the consumers stand, or Kafka takes it for what they have read.
+     *
+     * @param kinds those whose groups have read the topic to its end
+     */
+    private void recreateTopic(List<String> kinds) {
+        // An offset that is committed later would be one of the new topic.
+        kinds.forEach(kind -> await().atMost(Duration.ofSeconds(30))
+                .until(() -> TestApplication.endOffsets(this.topic).equals(committedOffsets(kind))));
+        Uuid old = topicId();
+        try {
+            TestKafka.sharedAdmin().deleteTopics(List.of(this.topic)).all().get(30, TimeUnit.SECONDS);
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
-        await().ignoreExceptions().until(() -> {
+        await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
             TestKafka.createTopics(1, this.topic);
             return true;
         });
+        // Both are answered before the broker has heard of them: until then it takes what is sent for the old topic,
+        // and forgets with that what is committed.
+        await().atMost(Duration.ofSeconds(30))
+                .ignoreExceptions()
+                .until(() -> !topicId().equals(old)
+                        && kinds.stream()
+                                .allMatch(kind -> committedOffsets(kind).isEmpty()));
+    }
+
+    private Map<Integer, Long> committedOffsets(String kind) {
+        return TestApplication.committedOffsets(this.group + kind, this.topic);
+    }
+
+    private Uuid topicId() {
+        try {
+            return TestKafka.sharedAdmin()
+                    .describeTopics(List.of(this.topic))
+                    .allTopicNames()
+                    .get(30, TimeUnit.SECONDS)
+                    .get(this.topic)
+                    .topicId();
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     static class Listeners {
