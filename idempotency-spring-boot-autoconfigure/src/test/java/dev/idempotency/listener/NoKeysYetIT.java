@@ -13,6 +13,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.failure.OutageRegistry;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,9 +41,11 @@ class NoKeysYetIT extends ApplicationTest {
         try (TestApplication app = start(listener)) {
             app.awaitOnePartitionEach();
             awaitStandstill(app);
-            Health health = app.bean(IdempotencyHealthIndicator.class).health();
-            assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
-            assertThat(health.getDetails()).containsKey("waitingForKeys").doesNotContainKey("waitingForDatabase");
+            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+                Health health = app.bean(IdempotencyHealthIndicator.class).health();
+                assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+                assertThat(health.getDetails()).containsKey("waitingForKeys").doesNotContainKey("waitingForDatabase");
+            });
             assertThat(app.bean(Failures.class).causes()).isEmpty();
             assertThat(app.bean(Outcomes.class).missingKeys).isEmpty();
 
@@ -54,7 +57,8 @@ class NoKeysYetIT extends ApplicationTest {
                     .as("dead-lettered as ever, since there are messages with a key")
                     .containsExactly("first", "second");
             assertThat(app.bean(Outcomes.class).missingKeys).hasSize(2);
-            await().until(() -> app.bean(OutageRegistry.class).current().isEmpty());
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> app.bean(OutageRegistry.class).current().isEmpty());
         }
     }
 
@@ -75,13 +79,17 @@ class NoKeysYetIT extends ApplicationTest {
         app.send(record);
     }
 
+    /** It ends for a moment when a rebalance takes the partition away, until the next owner has tried. */
     private void awaitStandstill(TestApplication app) {
-        await().until(() -> !app.bean(OutageRegistry.class).current().isEmpty());
-        ConsumerOutage outage = app.bean(OutageRegistry.class).current().get(0);
-        assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
-        assertThat(outage.cause())
-                .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key", "idempotency.key.headers")
-                .contains("idempotency.key.on-missing=process");
+        OutageRegistry outages = app.bean(OutageRegistry.class);
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(
+                        () -> assertThat(outages.current()).singleElement().satisfies(outage -> {
+                            assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
+                            assertThat(outage.cause())
+                                    .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key")
+                                    .contains("idempotency.key.headers", "idempotency.key.on-missing=process");
+                        }));
         assertThat(app.bean(Failures.class).recovered()).isEmpty();
     }
 

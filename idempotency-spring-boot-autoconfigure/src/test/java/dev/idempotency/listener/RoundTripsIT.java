@@ -2,6 +2,8 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
@@ -14,6 +16,7 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,6 +25,7 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,6 +46,7 @@ class RoundTripsIT {
 
     private static final int RAW = 2;
     private static final int MESSAGES = 500;
+    private static final int CONNECTIONS = 4;
     private static final String ALIVE_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
     private static final String TOPIC = TestKafka.createTopic("round-trips", 1);
@@ -60,12 +65,15 @@ class RoundTripsIT {
                 List.of(
                         "topic=" + TOPIC,
                         "spring.kafka.listener.auto-startup=false",
-                        "spring.datasource.hikari.maximum-pool-size=4",
+                        "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
                         "idempotency.cleanup.enabled=false",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),
                 Listeners.class);
+        // A connection that the pool opened later would be counted with a delivery.
+        HikariPoolMXBean pool = app.bean(HikariDataSource.class).getHikariPoolMXBean();
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> pool.getTotalConnections() == CONNECTIONS);
         sendAll();
     }
 
