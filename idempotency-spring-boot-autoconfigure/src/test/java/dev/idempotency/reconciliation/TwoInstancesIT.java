@@ -42,7 +42,7 @@ class TwoInstancesIT {
     void start() {
         TestKafka.createTopics(2, topic("dying"), topic("dying") + "-dlt", topic("skipped"));
         this.database = TestPostgres.createDatabase();
-        this.slow = start("idempotency.dead-letters.redrives-per-second=5");
+        this.slow = start("idempotency.dead-letters.redrives-per-second=1");
         this.fast = start("idempotency.dead-letters.redrives-per-second=10000");
     }
 
