@@ -432,7 +432,7 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
             try {
                 threads()
                         .submit(() -> operations().execute(id("c"), String.class, () -> "mine"))
-                        .get(10, TimeUnit.SECONDS);
+                        .get(30, TimeUnit.SECONDS);
             } catch (Exception ex) {
                 throw new IllegalStateException(ex);
             }
@@ -444,9 +444,12 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
 
     @Test
     void theTimeOfAClaimIsThatOfAllItsIds() throws Exception {
-        List<MessageId> ids = List.of(id("a"), id("b"), id("c"));
+        // So many that the last one is held for long enough, however late the claim begins.
+        List<MessageId> ids = Stream.of("a", "b", "c", "d", "e", "f")
+                .map(AbstractOperationsIT::id)
+                .toList();
         CountDownLatch claimed = new CountDownLatch(ids.size());
-        CountDownLatch never = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
         List<Future<?>> holders = new ArrayList<>();
         for (int i = 0; i < ids.size(); i++) {
             int number = i;
@@ -455,7 +458,7 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
                 claimed.countDown();
                 try {
                     claimed.await();
-                    never.await(800L * (number + 1), TimeUnit.MILLISECONDS);
+                    end.await(800L * (number + 1), TimeUnit.MILLISECONDS);
                 } catch (InterruptedException ex) {
                     throw new IllegalStateException(ex);
                 }
@@ -465,6 +468,7 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
         claimed.await();
         assertThatExceptionOfType(ClaimTimeoutException.class).isThrownBy(() -> transaction()
                 .executeWithoutResult(status -> operations().claimAll(ids)));
+        end.countDown();
         for (Future<?> holder : holders) {
             holder.get(30, TimeUnit.SECONDS);
         }

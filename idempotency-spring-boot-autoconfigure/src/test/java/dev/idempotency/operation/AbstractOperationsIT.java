@@ -18,11 +18,14 @@ import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.result.KeptResults;
 import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
@@ -276,6 +279,17 @@ abstract class AbstractOperationsIT {
 
     @Test
     void ofManyAtOnceOneDoesTheWorkAndAllGetItsResult() throws Exception {
+        try (JdbcProcessedMessageStore patient =
+                new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), Duration.ofSeconds(30))) {
+            executeManyAtOnce(new TransactionalOperations(
+                    patient,
+                    this.app.bean(DeclaredConsumers.class),
+                    this.app.bean(KeptResults.class),
+                    this.app.context().getBeanFactory()));
+        }
+    }
+
+    private void executeManyAtOnce(IdempotentOperations operations) throws Exception {
         for (int round = 0; round < 5; round++) {
             String key = "parallel-" + round;
             CountDownLatch start = new CountDownLatch(1);
@@ -283,7 +297,7 @@ abstract class AbstractOperationsIT {
             for (int i = 0; i < 6; i++) {
                 Callable<Execution<Receipt>> call = () -> {
                     start.await();
-                    return this.operations.execute(id(key), Receipt.class, () -> book(key));
+                    return operations.execute(id(key), Receipt.class, () -> book(key));
                 };
                 executions.add(this.threads.submit(call));
             }
