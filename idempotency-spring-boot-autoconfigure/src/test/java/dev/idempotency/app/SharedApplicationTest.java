@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.config.ConfigResource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -36,6 +38,28 @@ public abstract class SharedApplicationTest {
     /** Creates the topics of these kinds, before the application starts. */
     protected void createTopics(int partitions, String... kinds) {
         TestKafka.createTopics(partitions, Arrays.stream(kinds).map(this::topic).toArray(String[]::new));
+    }
+
+    /** Deletes the topic of a kind, whose group has committed something and has no members any more, and creates it anew. */
+    protected void recreateTopic(String kind) {
+        String topic = topic(kind);
+        persistently(
+                () -> TestKafka.sharedAdmin().deleteTopics(List.of(topic)).all().get(30, TimeUnit.SECONDS));
+        // The broker answers first, and then removes what stood there and, at last, what groups have committed of it.
+        Awaitility.await("nothing committed of " + topic)
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> TestApplication.committedOffsets(topic, topic).isEmpty());
+        persistently(() -> TestKafka.sharedAdmin()
+                .createTopics(List.of(new NewTopic(topic, 1, (short) 1)))
+                .all()
+                .get(30, TimeUnit.SECONDS));
+    }
+
+    private static void persistently(Callable<?> attempt) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
+            attempt.call();
+            return true;
+        });
     }
 
     /** Lets the broker refuse what is larger, such as dead letters, from now on. */

@@ -20,13 +20,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -65,7 +63,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 Listeners.class,
                 "idempotency.errors.initial-interval=1ms",
                 "idempotency.errors.max-attempts=1",
-                "idempotency.reconciliation.records-per-second=200");
+                "idempotency.reconciliation.records-per-second=50");
         this.reconciliation = this.app.bean(Reconciliation.class);
     }
 
@@ -135,14 +133,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("recreated");
         MessageListenerContainer container = container("recreated");
         container.stop();
-        persistently(() -> TestKafka.sharedAdmin()
-                .deleteTopics(List.of(topic("recreated")))
-                .all()
-                .get(30, TimeUnit.SECONDS));
-        persistently(() -> TestKafka.sharedAdmin()
-                .createTopics(List.of(new NewTopic(topic("recreated"), 1, (short) 1)))
-                .all()
-                .get(30, TimeUnit.SECONDS));
+        recreateTopic("recreated");
         this.app.send(topic("recreated"), null, "recreated new");
         commitAll("recreated");
         assertFates(reconcile("recreated"), Map.of(RecordFate.MISSING, 1L));
@@ -160,13 +151,6 @@ class ReconciliationIT extends SharedApplicationTest {
 
     private void commitAll(String kind) {
         TestApplication.commitAll(topic(kind), topic(kind));
-    }
-
-    private static void persistently(Callable<?> attempt) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
-            attempt.call();
-            return true;
-        });
     }
 
     @Test

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -107,7 +106,6 @@ class UnusualTopicsIT extends SharedApplicationTest {
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("compacted survivor");
         assertThat(report.records()).isEqualTo(3);
         assertThat(report.share()).isEqualTo(1.0);
-        assertThat(report.took()).isLessThan(Duration.ofSeconds(10));
         // Or the broker would still compact it while it is shut down.
         TestKafka.sharedAdmin().deleteTopics(List.of(topic("compacted"))).all().get(30, TimeUnit.SECONDS);
     }
@@ -180,14 +178,7 @@ class UnusualTopicsIT extends SharedApplicationTest {
         awaitCaughtUp("reborn");
         assertFates(reconcile("reborn", false), Map.of(RecordFate.DEAD_LETTERED, 1L));
         stopContainer("reborn");
-        persistently(() -> TestKafka.sharedAdmin()
-                .deleteTopics(List.of(topic("reborn")))
-                .all()
-                .get(30, TimeUnit.SECONDS));
-        persistently(() -> TestKafka.sharedAdmin()
-                .createTopics(List.of(new NewTopic(topic("reborn"), 1, (short) 1)))
-                .all()
-                .get(30, TimeUnit.SECONDS));
+        recreateTopic("reborn");
         send("reborn", "reborn new");
         commitAll("reborn");
         assertFates(reconcile("reborn", false), Map.of(RecordFate.MISSING, 1L));
@@ -329,13 +320,6 @@ class UnusualTopicsIT extends SharedApplicationTest {
 
     private void commitAll(String kind) {
         TestApplication.commitAll(topic(kind), topic(kind));
-    }
-
-    private static void persistently(Callable<?> attempt) {
-        Awaitility.await().atMost(Duration.ofSeconds(30)).ignoreExceptions().until(() -> {
-            attempt.call();
-            return true;
-        });
     }
 
     private ProducerRecord<String, String> record(String kind, int partition, String key, String id) {
