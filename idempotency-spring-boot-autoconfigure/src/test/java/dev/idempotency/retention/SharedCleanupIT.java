@@ -12,9 +12,12 @@ import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -67,7 +70,7 @@ class SharedCleanupIT {
         return new Cleanup(List.of(new Together(task)), 500, 1_000_000, List.of());
     }
 
-    /** Begins when all instances have come as far. */
+    /** Begins when all instances have come as far, and goes on when each has removed its first rows. */
     private final class Together implements CleanupTask {
 
         private final CleanupTask task;
@@ -83,13 +86,26 @@ class SharedCleanupIT {
 
         @Override
         public List<Backlog> backlogs() {
-            List<Backlog> backlogs = this.task.backlogs();
+            List<Backlog> backlogs = new ArrayList<>(this.task.backlogs());
+            awaitAll();
+            Backlog first = backlogs.get(0);
+            AtomicBoolean begun = new AtomicBoolean();
+            backlogs.set(0, limit -> {
+                int removed = first.remove(limit);
+                if (begun.compareAndSet(false, true)) {
+                    awaitAll();
+                }
+                return removed;
+            });
+            return backlogs;
+        }
+
+        private void awaitAll() {
             try {
-                SharedCleanupIT.this.allAtWork.await();
+                SharedCleanupIT.this.allAtWork.await(60, TimeUnit.SECONDS);
             } catch (Exception ex) {
                 throw new IllegalStateException(ex);
             }
-            return backlogs;
         }
     }
 }
