@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class StatementWatchIT {
 
     private static final int ONE_SECOND = 1;
+    private static final int ONE_MINUTE = 60;
 
     private final StatementWatch watch = new StatementWatch(Duration.ofMillis(400));
     private TestDatabase database;
@@ -57,9 +58,10 @@ class StatementWatchIT {
     void itsThreadEndsWhenThereIsNothingToWatchAndBeginsAgainWithTheNextStatement() throws SQLException {
         try (Statement statement = this.connection.createStatement()) {
             assertThat(this.watch.isWatching()).isFalse();
-            executeWatched(statement, "select 1");
+            this.watch.begin(statement, ONE_MINUTE);
             assertThat(this.watch.isWatching()).isTrue();
-            await().until(() -> !this.watch.isWatching());
+            this.watch.end(statement);
+            await().atMost(Duration.ofSeconds(30)).until(() -> !this.watch.isWatching());
             assertThatExceptionOfType(SQLException.class)
                     .isThrownBy(() -> executeWatched(statement, "select pg_sleep(60)"));
         }
