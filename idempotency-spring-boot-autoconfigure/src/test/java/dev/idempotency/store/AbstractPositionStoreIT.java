@@ -235,8 +235,8 @@ abstract class AbstractPositionStoreIT {
                     }
                 });
                 next = fails ? from : to;
-            } catch (ConcurrencyFailureException ex) {
-                // A deadlock of two that make the same position: it comes again.
+            } catch (ConcurrencyFailureException | ClaimTimeoutException ex) {
+                // A deadlock of two that make the same position, or a wait that took too long: it comes again.
             }
         }
     }

@@ -33,6 +33,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
@@ -293,10 +294,12 @@ abstract class AbstractVersionStrategyIT {
             claimed.countDown();
             await(end);
         }));
-        claimed.await(30, TimeUnit.SECONDS);
+        await(claimed);
         Future<Admission> older = this.threads.submit(() -> admit(at(3, "committed", 4)));
         Future<Admission> newer = this.threads.submit(() -> admit(at(4, "new", 6)));
-        assertThat(older.isDone() || newer.isDone()).isFalse();
+        for (Future<Admission> waiting : List.of(older, newer)) {
+            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS));
+        }
         end.countDown();
         first.get(30, TimeUnit.SECONDS);
         assertThat(older.get(30, TimeUnit.SECONDS).stale()).hasSize(1);
@@ -314,7 +317,7 @@ abstract class AbstractVersionStrategyIT {
             await(end);
             status.setRollbackOnly();
         }));
-        claimed.await(30, TimeUnit.SECONDS);
+        await(claimed);
         Future<Admission> older = this.threads.submit(() -> admit(at(3, "a", 4)));
         end.countDown();
         first.get(30, TimeUnit.SECONDS);
@@ -341,7 +344,7 @@ abstract class AbstractVersionStrategyIT {
 
     private static void await(CountDownLatch latch) {
         try {
-            latch.await(30, TimeUnit.SECONDS);
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException ex) {
             throw new IllegalStateException(ex);
         }
