@@ -1,7 +1,6 @@
 package dev.idempotency.testing;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 
@@ -58,7 +57,7 @@ public final class TestDatabase implements AutoCloseable {
     }
 
     private void onServer(String sql) {
-        try (Connection connection = DriverManager.getConnection(this.serverUrl);
+        try (Connection connection = TestPostgres.connect(this.serverUrl);
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);
         } catch (SQLException ex) {

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Properties;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -27,13 +28,20 @@ public final class TestPostgres {
     public static TestDatabase createDatabase() {
         String server = Server.URL;
         String name = "test_" + UUID.randomUUID().toString().replace("-", "");
-        try (Connection connection = DriverManager.getConnection(server);
+        try (Connection connection = connect(server);
                 Statement statement = connection.createStatement()) {
             statement.execute("create database " + name);
         } catch (SQLException ex) {
             throw new IllegalStateException("Could not create database " + name + " at " + server, ex);
         }
         return new TestDatabase(server, withDatabase(server, name), name);
+    }
+
+    /** With patience: a pool that is to have little sets the driver's limit for the whole JVM. */
+    static Connection connect(String url) throws SQLException {
+        Properties properties = new Properties();
+        properties.setProperty("loginTimeout", "60");
+        return DriverManager.getConnection(url, properties);
     }
 
     private static String withDatabase(String jdbcUrl, String database) {
