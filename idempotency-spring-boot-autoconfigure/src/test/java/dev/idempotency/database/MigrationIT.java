@@ -239,7 +239,7 @@ class MigrationIT {
         try (HikariDataSource small = new HikariDataSource()) {
             small.setJdbcUrl(this.dataSource.getJdbcUrl());
             small.setMaximumPoolSize(1);
-            small.setConnectionTimeout(2000);
+            small.setConnectionTimeout(20_000);
             migrate(small);
         }
         assertThatAllIsThere();

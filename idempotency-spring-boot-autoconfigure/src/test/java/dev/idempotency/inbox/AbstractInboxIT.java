@@ -577,7 +577,7 @@ abstract class AbstractInboxIT {
             this.transaction.executeWithoutResult(status -> {
                 this.table.lock(List.of(id("1")));
                 Future<Integer> forgotten = thread.submit(() -> forget(InboxStatus.PROCESSED, 10));
-                assertThat(forgotten).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(2);
+                assertThat(forgotten).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(2);
             });
         } finally {
             thread.shutdownNow();

@@ -103,7 +103,7 @@ final class InboxApplication implements AutoCloseable {
 
     InboxEntry awaitStatus(String consumer, String id, InboxStatus status, int attempts) {
         Awaitility.await("message " + id + " " + status)
-                .atMost(Duration.ofSeconds(30))
+                .atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> {
                     InboxEntry entry = message(consumer, id).entry();
                     assertThat(entry.status()).isEqualTo(status);

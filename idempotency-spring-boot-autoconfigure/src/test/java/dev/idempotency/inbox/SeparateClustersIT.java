@@ -76,9 +76,10 @@ class SeparateClustersIT extends ApplicationTest {
                         .extracting(DeadLetter::status)
                         .containsExactly(DeadLetterStatus.REDRIVEN);
                 Reconciliation reconciliation = app.bean(Reconciliation.class);
-                await().atMost(Duration.ofSeconds(60)).until(() -> {
+                await().atMost(Duration.ofSeconds(120)).until(() -> {
                     reconciliation.start(ReconciliationRequest.of("fickle", Duration.ofDays(1)));
-                    return await().until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
+                    return await().atMost(Duration.ofSeconds(60))
+                                    .until(() -> reconciliation.lastReconciliation("fickle"), this::hasEnded)
                                     .count(RecordFate.DUPLICATE)
                             == 2;
                 });
