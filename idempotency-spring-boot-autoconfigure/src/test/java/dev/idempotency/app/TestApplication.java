@@ -178,6 +178,14 @@ public final class TestApplication implements AutoCloseable {
         commit(group, topic, endOffsets(topic));
     }
 
+    /** Has a group that has no members begin anew, at the beginning of the topic. */
+    public static void commitBeginning(String group, String topic) {
+        commit(
+                group,
+                topic,
+                endOffsets(topic).keySet().stream().collect(Collectors.toMap(partition -> partition, partition -> 0L)));
+    }
+
     private static void commit(String group, String topic, Map<Integer, Long> offsets) {
         Map<TopicPartition, OffsetAndMetadata> all = offsets.entrySet().stream()
                 .collect(Collectors.toMap(
@@ -199,10 +207,7 @@ public final class TestApplication implements AutoCloseable {
     public void rewind(String group, String topic) {
         KafkaListenerEndpointRegistry registry = bean(KafkaListenerEndpointRegistry.class);
         registry.stop();
-        commit(
-                group,
-                topic,
-                endOffsets(topic).keySet().stream().collect(Collectors.toMap(partition -> partition, partition -> 0L)));
+        commitBeginning(group, topic);
         registry.start();
     }
 

@@ -82,7 +82,8 @@ class AcknowledgmentIT extends ApplicationTest {
         try (TestApplication app = startWith("manual", AcknowledgesTheOneBefore.class)) {
             app.send(this.topic, "1", "a");
             app.send(this.topic, "2", "b");
-            Awaitility.await().untilAsserted(() -> assertThat(TestApplication.committedOffsets(this.group, this.topic))
+            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            TestApplication.committedOffsets(this.group, this.topic))
                     .isEqualTo(Map.of(0, 1L)));
         }
     }

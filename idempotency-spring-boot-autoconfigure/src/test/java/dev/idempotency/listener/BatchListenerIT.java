@@ -177,7 +177,8 @@ class BatchListenerIT extends ApplicationTest {
                 "1:a",
                 "2:b",
                 "3:c")) {
-            Awaitility.await().untilAsserted(() -> assertThat(TestApplication.committedOffsets(this.group, this.topic))
+            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
+                            TestApplication.committedOffsets(this.group, this.topic))
                     .isEqualTo(Map.of(0, 4L)));
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(2);
         }

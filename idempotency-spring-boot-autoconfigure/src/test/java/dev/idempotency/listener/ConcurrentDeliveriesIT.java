@@ -111,7 +111,7 @@ class ConcurrentDeliveriesIT extends ApplicationTest {
             this.effects.happen(payload);
             if (first) {
                 Awaitility.await("the other delivery")
-                        .atMost(Duration.ofSeconds(20))
+                        .atMost(Duration.ofSeconds(60))
                         .until(this::otherHasArrived);
                 if (this.environment.getProperty("first-fails", Boolean.class, false)) {
                     throw new IllegalStateException("the first one fails");

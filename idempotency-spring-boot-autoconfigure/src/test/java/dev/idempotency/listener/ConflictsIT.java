@@ -25,6 +25,7 @@ import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -239,7 +240,7 @@ class ConflictsIT extends SharedApplicationTest {
         this.app.send(topic("retried"), "2", "other");
         this.app.send(topic("retried"), "3", "last");
         awaitCaughtUp("retried");
-        Awaitility.await().untilAsserted(() -> assertThat(effectsOf("retried"))
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(effectsOf("retried"))
                 .containsExactly("retried fails once", "retried first", "retried last"));
         this.app.send(topic("retried"), "1", "as if serialized otherwise");
         awaitCaughtUp("retried");
