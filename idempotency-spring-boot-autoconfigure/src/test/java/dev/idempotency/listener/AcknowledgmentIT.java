@@ -82,10 +82,15 @@ class AcknowledgmentIT extends ApplicationTest {
         try (TestApplication app = startWith("manual", AcknowledgesTheOneBefore.class)) {
             app.send(this.topic, "1", "a");
             app.send(this.topic, "2", "b");
+            AcknowledgesTheOneBefore listener = app.bean(AcknowledgesTheOneBefore.class);
+            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> listener.calls() == 2);
             Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
                             TestApplication.committedOffsets(this.group, this.topic))
                     .isEqualTo(Map.of(0, 1L)));
         }
+        assertThat(TestApplication.committedOffsets(this.group, this.topic))
+                .as("the second one is never acknowledged, also when its container has stopped")
+                .isEqualTo(Map.of(0, 1L));
     }
 
     @Import(Effects.class)
@@ -185,7 +190,12 @@ class AcknowledgmentIT extends ApplicationTest {
 
     static class AcknowledgesTheOneBefore {
 
+        private final AtomicInteger calls = new AtomicInteger();
         private Acknowledgment before;
+
+        int calls() {
+            return this.calls.get();
+        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
@@ -194,6 +204,7 @@ class AcknowledgmentIT extends ApplicationTest {
                 this.before.acknowledge();
             }
             this.before = acknowledgment;
+            this.calls.incrementAndGet();
         }
     }
 }
