@@ -2,10 +2,10 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ContainerProperties;
-import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
@@ -16,7 +16,7 @@ final class ContainerTransactionCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         ContainerProperties properties = listener.container().getContainerProperties();
         PlatformTransactionManager manager = transactionManager(properties);
-        if (properties.getKafkaAwareTransactionManager() != null || manager instanceof KafkaAwareTransactionManager) {
+        if (ContainerFacts.kafkaTransactionsOf(listener.container()) != null) {
             report.add(
                     Check.KAFKA_TRANSACTION,
                     "Its container takes part in Kafka transactions.",

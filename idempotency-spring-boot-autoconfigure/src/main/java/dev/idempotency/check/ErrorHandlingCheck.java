@@ -35,6 +35,14 @@ final class ErrorHandlingCheck implements ListenerCheck {
                     "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
                             + " sends it to a dead-letter topic.");
         }
+        if (retryTime(handler) == null
+                && dropsMessages(ErrorHandlerInstaller.rollbackProcessorOf(listener.container()))) {
+            report.add(
+                    Check.DROPPED_FAILURES,
+                    "Its container's AfterRollbackProcessor has no recoverer.",
+                    "Write new DefaultAfterRollbackProcessor<>(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff),"
+                            + " which sends it to a dead-letter topic, or remove it, so that the library provides one.");
+        }
         if (listener.kafkaListeners().anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()))) {
             report.add(
                     Check.LISTENER_ERROR_HANDLER,
@@ -45,7 +53,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
     }
 
     /** Whether it logs a message that failed too often, and goes on with the next one. */
-    private static boolean dropsMessages(@Nullable CommonErrorHandler handler) {
+    private static boolean dropsMessages(@Nullable Object handler) {
         return handler instanceof CommonLoggingErrorHandler
                 || (handler instanceof FailedRecordProcessor processor
                         && SpringKafkaInternals.hasNoRecoverer(processor)
@@ -53,7 +61,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
     }
 
     /** How long retries of a message can go on, or {@code null} if there is no end to them or it is not known. */
-    static @Nullable Duration retryTime(@Nullable CommonErrorHandler handler) {
+    static @Nullable Duration retryTime(@Nullable Object handler) {
         BackOff backOff =
                 (handler instanceof FailedRecordProcessor processor) ? SpringKafkaInternals.backOffOf(processor) : null;
         if (backOff == null) {

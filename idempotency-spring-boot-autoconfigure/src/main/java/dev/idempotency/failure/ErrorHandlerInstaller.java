@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.BrokerConnection;
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
 /**
  * Installs error handling in the containers of protected listeners, so that they lose nothing to failures.
@@ -69,21 +71,40 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
-        boolean transactional = container.getContainerProperties().getKafkaAwareTransactionManager() != null;
-        boolean provided = container.getCommonErrorHandler() == null && !transactional;
+        boolean provided = isToBeProvidedFor(container);
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
-            container.setCommonErrorHandler(
-                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
+            provide(container, recoverer(container, consumer, observer));
         }
-        if (transactional) {
+        if (ContainerFacts.kafkaTransactionsOf(container) != null) {
             // One that throws before there is a transaction to roll back would lose its record, and those after it.
             container.setInterceptBeforeTx(false);
+            // It would forget what is left of its poll, and go on with the next.
+            container.getContainerProperties().setStopContainerWhenFenced(true);
         }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         OutageInterceptor.install(container, outage);
         this.suspensions.put(container, suspension);
+    }
+
+    /** Whether the application has configured nothing that handles the failures of its messages. */
+    private static boolean isToBeProvidedFor(AbstractMessageListenerContainer<?, ?> container) {
+        return container.getCommonErrorHandler() == null
+                && (ContainerFacts.kafkaTransactionsOf(container) == null
+                        || (!ContainerFacts.deliversBatches(container)
+                                && RetryingRollbackProcessor.isToBeProvidedFor(container.getAfterRollbackProcessor())));
+    }
+
+    private <K, V> void provide(
+            AbstractMessageListenerContainer<K, V> container, ConsumerAwareRecordRecoverer recoverer) {
+        KafkaAwareTransactionManager<?, ?> transactions = ContainerFacts.kafkaTransactionsOf(container);
+        if (transactions == null) {
+            container.setCommonErrorHandler(new RetryingErrorHandler(recoverer, this.retries, this.pauses));
+        } else {
+            container.setAfterRollbackProcessor(
+                    new RetryingRollbackProcessor<K, V>(recoverer, this.retries, this.pauses, transactions));
+        }
     }
 
     /** Makes bytes remembered for dead letters, and what cannot be read delivered to the error handler. */
@@ -116,10 +137,19 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
+    /** What a container with Kafka transactions has beside what is installed here; {@code null} for others. */
+    public static @Nullable Object rollbackProcessorOf(AbstractMessageListenerContainer<?, ?> container) {
+        if (ContainerFacts.kafkaTransactionsOf(container) == null) {
+            return null;
+        }
+        Object processor = container.getAfterRollbackProcessor();
+        return (processor instanceof OutageRollbackProcessor<?, ?> outages) ? outages.delegate() : processor;
+    }
+
     /** Whether a container has been given another one since, which it would call in place of what was installed. */
     public static boolean isReplacedIn(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        return (container.getContainerProperties().getKafkaAwareTransactionManager() != null)
+        return (ContainerFacts.kafkaTransactionsOf(container) != null)
                 ? !(container.getAfterRollbackProcessor() instanceof OutageRollbackProcessor)
                 : !(handler instanceof OutageErrorHandler);
     }

@@ -22,6 +22,10 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
         this.suspension = suspension;
     }
 
+    AfterRollbackProcessor<K, V> delegate() {
+        return this.delegate;
+    }
+
     @Override
     public void process(
             List<ConsumerRecord<K, V>> records,

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -142,7 +143,7 @@ final class PollFailureHandler {
         ContainerProperties properties = container.getContainerProperties();
         if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())
                 && !properties.isAsyncAcks()
-                && properties.getKafkaAwareTransactionManager() == null) {
+                && ContainerFacts.kafkaTransactionsOf(container) == null) {
             consumer.commitSync(Map.of(unreadable.topicPartition(), new OffsetAndMetadata(next)));
         }
     }

@@ -2,17 +2,16 @@ package dev.idempotency.failure;
 
 import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
-import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
-import org.springframework.kafka.listener.BackOffHandler;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
@@ -23,55 +22,26 @@ import org.springframework.kafka.listener.MessageListenerContainer;
  */
 final class RetryingErrorHandler extends DefaultErrorHandler {
 
-    private final ConsumerPauses pauses;
-
-    /** The pause that handling a failure on this thread has asked for, where Spring Kafka would sleep. */
-    private final ThreadLocal<@Nullable Duration> requested;
+    private final RequestedPauses pauses;
 
     RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
-        this(recoverer, retries, pauses, new ThreadLocal<>());
+        this(recoverer, retries, new RequestedPauses(pauses));
     }
 
-    @SuppressWarnings("this-escape") // The setters are Spring Kafka's and know nothing of this class.
     private RetryingErrorHandler(
-            ConsumerAwareRecordRecoverer recoverer,
-            BackOffSettings retries,
-            ConsumerPauses pauses,
-            ThreadLocal<@Nullable Duration> requested) {
-        super(
-                pausingIfItFails(recoverer, requested, retries.maxInterval()),
-                retries.toBackOff(),
-                requestingPauses(requested));
+            ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, RequestedPauses pauses) {
+        super(pauses.pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), pauses);
         this.pauses = pauses;
-        this.requested = requested;
-        addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
-        setLogLevel(KafkaException.Level.DEBUG);
+        configure(this);
+    }
+
+    /** Has a message given up after so many failures, whichever they are. */
+    static void configure(FailedRecordProcessor processor) {
+        processor.addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
+        processor.setLogLevel(KafkaException.Level.DEBUG);
         // A message that fails in turns, now one way, now another, would be retried for ever.
-        setResetStateOnExceptionChange(false);
-        setResetStateOnRecoveryFailure(false);
-    }
-
-    private static ConsumerAwareRecordRecoverer pausingIfItFails(
-            ConsumerAwareRecordRecoverer recoverer, ThreadLocal<@Nullable Duration> requested, Duration duration) {
-        return (record, consumer, exception) -> {
-            try {
-                recoverer.accept(record, consumer, exception);
-            } catch (RuntimeException ex) {
-                requested.set(duration);
-                throw ex;
-            }
-        };
-    }
-
-    private static BackOffHandler requestingPauses(ThreadLocal<@Nullable Duration> requested) {
-        return new BackOffHandler() {
-
-            @Override
-            public void onNextBackOff(
-                    @Nullable MessageListenerContainer container, @Nullable Exception exception, long nextBackOff) {
-                requested.set(Duration.ofMillis(nextBackOff));
-            }
-        };
+        processor.setResetStateOnExceptionChange(false);
+        processor.setResetStateOnRecoveryFailure(false);
     }
 
     @Override
@@ -83,7 +53,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         try {
             super.handleRemaining(thrown, records, consumer, container);
         } finally {
-            pauseAt(records.get(0), container);
+            this.pauses.pauseAt(records.get(0), container);
         }
     }
 
@@ -96,7 +66,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         try {
             return super.handleOne(thrown, record, consumer, container);
         } finally {
-            pauseAt(record, container);
+            this.pauses.pauseAt(record, container);
         }
     }
 
@@ -114,7 +84,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         try {
             super.handleBatch(failure, data, consumer, container, invokeListener);
         } finally {
-            pauseAt(NamedFailure.recordOf(failure), container);
+            this.pauses.pauseAt(NamedFailure.recordOf(failure), container);
         }
     }
 
@@ -136,14 +106,6 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
                     ? ex
                     : new BatchListenerFailedException(
                             String.valueOf(ex.getMessage()), ex, data.iterator().next());
-        }
-    }
-
-    private void pauseAt(@Nullable ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        Duration duration = this.requested.get();
-        this.requested.remove();
-        if (duration != null && record != null) {
-            this.pauses.pause(container, Redelivery.partitionOf(record), duration);
         }
     }
 }

@@ -24,7 +24,7 @@
  *       error handler is not asked and counts no attempt.
  *   <li>The message's own failure: the wrapped error handler decides. The provided one, {@code RetryingErrorHandler}, takes
  *       a batch apart to find the message that fails, and has it delivered again with growing pauses. An unusable key is
- *       not retried.
+ *       not retried. With Kafka transactions, {@code RetryingRollbackProcessor} is provided to record listeners.
  *   <li>After the last attempt the {@code DeadLetterPublisher} publishes the message as it was received, and its offset is
  *       committed. If it cannot be published, it is not skipped: it comes again.
  * </ol>

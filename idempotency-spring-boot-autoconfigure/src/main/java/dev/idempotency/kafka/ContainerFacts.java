@@ -17,6 +17,8 @@ import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** What a container does not tell by itself. */
 public final class ContainerFacts {
@@ -57,6 +59,22 @@ public final class ContainerFacts {
                         .map(TopicPartitionOffset::getTopic)
                         .distinct()
                         .toList();
+    }
+
+    /** What opens the Kafka transactions that a container takes part in, or {@code null} if it does not. */
+    public static @Nullable KafkaAwareTransactionManager<?, ?> kafkaTransactionsOf(MessageListenerContainer container) {
+        ContainerProperties properties = container.getContainerProperties();
+        if (properties.getKafkaAwareTransactionManager() != null) {
+            return properties.getKafkaAwareTransactionManager();
+        }
+        return (transactionManager(properties) instanceof KafkaAwareTransactionManager<?, ?> deprecated)
+                ? deprecated
+                : null;
+    }
+
+    @SuppressWarnings("removal") // Still in force where it is set.
+    private static @Nullable PlatformTransactionManager transactionManager(ContainerProperties properties) {
+        return properties.getTransactionManager();
     }
 
     /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */

@@ -52,6 +52,7 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
+import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
@@ -608,6 +609,10 @@ class FaultyListeners {
         @IdempotentListener
         void dropping(String payload) {}
 
+        @KafkaListener(topics = "t", groupId = "g", containerFactory = "droppingAfterRollback")
+        @IdempotentListener
+        void droppingAfterRollback(String payload) {}
+
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "logging")
         @IdempotentListener
         void logging(String payload) {}
@@ -1009,6 +1014,16 @@ class FaultyListeners {
         var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
         transactional.setTransactionIdPrefix("tx-");
         factory.getContainerProperties().setKafkaAwareTransactionManager(new KafkaTransactionManager<>(transactional));
+        return factory;
+    }
+
+    @Bean
+    ConcurrentKafkaListenerContainerFactory<Object, Object> droppingAfterRollback(
+            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+            ConsumerFactory<Object, Object> consumers,
+            ProducerFactory<?, ?> producers) {
+        var factory = kafkaTransactions(configurer, consumers, producers);
+        factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(new FixedBackOff(10, 3)));
         return factory;
     }
 

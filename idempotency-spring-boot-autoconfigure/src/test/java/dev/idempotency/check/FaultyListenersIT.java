@@ -383,6 +383,7 @@ class FaultyListenersIT {
         "REPLY, reply, It returns a String, outbox",
         "DROPPED_FAILURES, dropping, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
         "DROPPED_FAILURES, logging, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
+        "DROPPED_FAILURES, droppingAfterRollback, AfterRollbackProcessor has no recoverer, new DefaultAfterRollbackProcessor",
         "LISTENER_ERROR_HANDLER, swallowing, It has a KafkaListenerErrorHandler., Remove @KafkaListener(errorHandler",
     })
     void whatEndangersMessagesIsWarnedOf(Check check, String method, String what, String remedy) {

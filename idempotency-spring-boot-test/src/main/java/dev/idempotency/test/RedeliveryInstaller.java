@@ -2,6 +2,7 @@ package dev.idempotency.test;
 
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -61,7 +62,7 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
 
     /** Their offsets are sent with their transactions, and not committed by the consumer, after which records come again. */
     private static void refuseKafkaTransactions(ProtectedListener listener) {
-        if (listener.container().getContainerProperties().getKafkaAwareTransactionManager() != null) {
+        if (ContainerFacts.kafkaTransactionsOf(listener.container()) != null) {
             throw new IllegalStateException(
                     ("idempotency.test.deliver-twice cannot deliver anything twice to consumer '%s':"
                                     + " its container has a Kafka transaction manager, and commits offsets in Kafka's"
