@@ -85,7 +85,7 @@ class DeliverTwiceIT {
         List<String> ids = IntStream.range(0, 20).mapToObj("id-%02d"::formatted).toList();
         ids.forEach(id -> send(topic, id));
 
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             for (String consumer : List.of("ledger", "batch", "poll")) {
                 assertThat(this.tester.consumer(consumer)).dropped(ids.size());
                 assertThat(this.tester.consumer(consumer).processed()).containsExactlyElementsOf(ids);
@@ -95,9 +95,11 @@ class DeliverTwiceIT {
         assertThat(this.effects.of("ledger")).containsExactlyElementsOf(ids);
         assertThat(this.effects.of("batch")).containsExactlyElementsOf(ids);
         assertThat(this.effects.of("poll")).containsExactlyElementsOf(ids);
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+            assertThat(committed("ledger")).isEqualTo(ids.size());
+            assertThat(committed("unprotected")).isEqualTo(ids.size());
+        });
         assertThat(this.effects.of("unprotected")).containsExactlyElementsOf(ids);
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(() -> assertThat(committed("ledger")).isEqualTo(ids.size()));
     }
 
     @Test
@@ -106,7 +108,7 @@ class DeliverTwiceIT {
         send(topic + "-odd", "poison-two");
         send(topic + "-odd", "three");
 
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             assertThat(this.effects.of("random"))
                     .containsExactly("one", "one", "poison-two", "poison-two", "three", "three");
             assertThat(this.effects.of("failing")).containsExactly("one", "three");
@@ -120,7 +122,7 @@ class DeliverTwiceIT {
         OffsetAndMetadata offset = TestKafka.sharedAdmin()
                 .listConsumerGroupOffsets(group)
                 .partitionsToOffsetAndMetadata()
-                .get(10, TimeUnit.SECONDS)
+                .get(30, TimeUnit.SECONDS)
                 .get(new TopicPartition(topic, 0));
         return (offset != null) ? offset.offset() : -1;
     }
