@@ -45,7 +45,7 @@ class BrokerChecksIT {
     }
 
     static void awaitBrokerChecks() {
-        Awaitility.await("broker checks").atMost(Duration.ofSeconds(60)).until(() -> !brokerChecksAreRunning());
+        Awaitility.await("broker checks").atMost(Duration.ofSeconds(90)).until(() -> !brokerChecksAreRunning());
     }
 
     private static boolean brokerChecksAreRunning() {
@@ -67,7 +67,8 @@ class BrokerChecksIT {
                 Map.of(TopicConfig.RETENTION_MS_CONFIG, "" + Duration.ofDays(7).toMillis()));
         sendInTransaction(prefix + "-week");
 
-        try (TestApplication app = TestApplication.start(database, List.of("prefix=" + prefix), Listeners.class)) {
+        List<String> properties = List.of("prefix=" + prefix, "idempotency.broker-check-timeout=60s");
+        try (TestApplication app = TestApplication.start(database, properties, Listeners.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             awaitBrokerChecks();
         }
@@ -156,6 +157,9 @@ class BrokerChecksIT {
             producer.flush();
             producer.abortTransaction();
         }
+        // The broker answers before it has written the mark, by which the producer is known for a transactional one.
+        Awaitility.await("the mark").atMost(Duration.ofSeconds(30)).until(() -> TestApplication.endOffsets(topic)
+                .equals(Map.of(0, 2L)));
     }
 
     static class Listeners {
