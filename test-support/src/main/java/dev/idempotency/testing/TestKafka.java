@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -42,11 +43,24 @@ public final class TestKafka {
                 .toList();
         try {
             sharedAdmin().createTopics(newTopics).all().get(30, TimeUnit.SECONDS);
+            awaitKnown(List.of(topics));
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(ex);
         } catch (ExecutionException | TimeoutException ex) {
             throw new IllegalStateException("Could not create the topics " + List.of(topics), ex);
+        }
+    }
+
+    /** The controller answers before the broker has heard of them, which would tell others that there are none. */
+    private static void awaitKnown(List<String> topics)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        long start = System.nanoTime();
+        while (!sharedAdmin().listTopics().names().get(30, TimeUnit.SECONDS).containsAll(topics)) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(30)) {
+                throw new TimeoutException("The broker has not heard of them");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }
     }
 

@@ -62,6 +62,7 @@ public final class TestPostgres {
             try {
                 EmbeddedPostgres postgres = EmbeddedPostgres.builder()
                         .setServerConfig("max_connections", "200")
+                        .setPGStartupWait(TestPostgresServer.STARTUP)
                         .start();
                 return postgres.getJdbcUrl("postgres", "postgres");
             } catch (IOException ex) {

@@ -19,8 +19,8 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class TestPostgresServer implements AutoCloseable {
 
-    /** After a hard stop it has to read what it had written since its last checkpoint. */
-    private static final Duration STARTUP = Duration.ofMinutes(2);
+    /** It may have to share the machine; after a hard stop it has to read what it had written since its last checkpoint. */
+    static final Duration STARTUP = Duration.ofMinutes(2);
 
     private final Path dataDirectory;
     private final int port;

@@ -3,6 +3,7 @@ package dev.idempotency.benchmarks.harness;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 
 /**
  * A PostgreSQL server of its own, with the durability that is asked for.
@@ -26,6 +27,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
                     .setServerConfig("shared_buffers", "512MB")
                     .setServerConfig("max_wal_size", "8GB")
                     .setServerConfig("checkpoint_timeout", "1h")
+                    .setPGStartupWait(Duration.ofMinutes(2))
                     .start());
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);

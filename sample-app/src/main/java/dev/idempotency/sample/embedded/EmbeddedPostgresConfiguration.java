@@ -2,6 +2,7 @@ package dev.idempotency.sample.embedded;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.time.Duration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -19,6 +20,7 @@ class EmbeddedPostgresConfiguration {
         return EmbeddedPostgres.builder()
                 // Spring closes it, after everyone who uses it. Its own hook would close it sooner.
                 .setRegisterShutdownHook(false)
+                .setPGStartupWait(Duration.ofMinutes(2))
                 .start();
     }
 
