@@ -56,8 +56,11 @@ class OutboxCrashIT {
 
     @Test
     void whatWasCommittedIsPublishedAfterACrashAndAppliedOnceByTheNextConsumer() throws Exception {
-        try (EmbeddedPostgres postgres = EmbeddedPostgres.start()) {
+        try (EmbeddedPostgres postgres = EmbeddedPostgres.builder()
+                .setPGStartupWait(Duration.ofMinutes(2))
+                .start()) {
             EmbeddedKafkaBroker kafka = new EmbeddedKafkaKraftBroker(1, 1);
+            kafka.adminTimeout(60);
             kafka.afterPropertiesSet();
             try {
                 kafka.addTopics(new NewTopic(Payment.TOPIC, 3, (short) 1), new NewTopic("receipts", 3, (short) 1));
@@ -75,7 +78,7 @@ class OutboxCrashIT {
         JdbcClient jdbc = JdbcClient.create(postgres.getPostgresDatabase());
         Path output = this.folder.resolve("outbox-crash.log");
         Process crashing = start(CrashingSample.class, output, postgres, kafka);
-        boolean ended = crashing.waitFor(60, TimeUnit.SECONDS);
+        boolean ended = crashing.waitFor(180, TimeUnit.SECONDS);
         crashing.destroyForcibly();
         assertThat(ended).as(() -> SampleJvm.read(output)).isTrue();
         assertThat(crashing.exitValue()).as(() -> SampleJvm.read(output)).isEqualTo(CrashingSample.CRASHED);

@@ -39,7 +39,7 @@ class SampleApplicationIT {
 
         this.http.post().uri("/api/payments?times=5").retrieve().toBodilessEntity();
 
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             Books after = Books.read(this.jdbc);
             BigDecimal payment = after.paidIn().subtract(before.paidIn());
             assertThat(payment).isPositive();
@@ -52,7 +52,7 @@ class SampleApplicationIT {
     void thePaymentsOfTheListenerWithAnInboxCanBeLookedAt() {
         this.http.post().uri("/api/payments").retrieve().toBodilessEntity();
 
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
             String inbox = this.http
                     .get()
                     .uri("/actuator/idempotencyinbox?consumer=receipts&status=processed&size=1")
