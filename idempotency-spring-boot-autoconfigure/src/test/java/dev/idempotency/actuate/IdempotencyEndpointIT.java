@@ -99,7 +99,7 @@ class IdempotencyEndpointIT {
         this.app.bill(unique(), "counted");
         CleanupRun run = this.app.cleanUp(limit -> 17);
         this.app.application().jdbc().execute("analyze idempotency_processed");
-        Awaitility.await().untilAsserted(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
             Integer rows = JsonPath.read(ok("/idempotency"), "$.store.rows");
             assertThat(rows)
                     .isEqualTo(this.app
@@ -186,7 +186,7 @@ class IdempotencyEndpointIT {
     @Test
     void aConsumerThatGoesByOffsetsShowsItsPositionsWhichCanBeForgotten(CapturedOutput output) {
         this.app.stock(unique(), "archived");
-        Awaitility.await().untilAsserted(() -> assertThat(
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
                         JsonPath.<List<Map<String, Object>>>read(ok("/idempotency/archive"), "$.positions"))
                 .singleElement()
                 .satisfies(position -> assertThat(position)

@@ -200,6 +200,8 @@ class OperatorEndpointsIT {
         assertThat(request("clerk", "DELETE", DEAD_LETTERS + "?consumer=" + encoded(this.consumer), null)
                         .statusCode())
                 .isEqualTo(404);
+        // Those that were sent back have failed again by then, and the log has told of it.
+        this.app.awaitCaughtUp(this.group, this.topic);
         assertThat(output)
                 .contains("dead letters with exception 'IllegalStateException' of consumer '%s' was requested by clerk"
                         .formatted(this.consumer))

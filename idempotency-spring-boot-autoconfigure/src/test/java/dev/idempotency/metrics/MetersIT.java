@@ -124,7 +124,7 @@ class MetersIT {
     void theStoreTellsItsRowsAndItsOldestMessage() {
         this.app.bill(unique(), "remembered");
         this.app.application().jdbc().execute("analyze idempotency_processed");
-        Awaitility.await().untilAsserted(() -> {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
             PrometheusScrape scrape = PrometheusScrape.of(this.app);
             assertThat(scrape.value("idempotency_store_rows", Map.of())).isPositive();
             assertThat(billing(scrape, "idempotency_store_oldest_age_seconds")).isPositive();
@@ -161,6 +161,7 @@ class MetersIT {
         this.app.bill(unique(), "fail");
         this.app.bill("", "no key");
         List<Observation.Context> observations = Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
                 .until(this.app::billingObservations, ended -> ended.size() >= before + 4)
                 .subList(before, before + 4);
         assertThat(observations)

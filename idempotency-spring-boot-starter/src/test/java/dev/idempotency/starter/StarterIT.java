@@ -47,7 +47,7 @@ class StarterIT {
             }
 
             JdbcClient jdbc = application.getBean(JdbcClient.class);
-            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(jdbc.sql("select text from payment")
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(jdbc.sql("select text from payment")
                             .query(String.class)
                             .list())
                     .containsExactly("payment 1", "payment 2"));

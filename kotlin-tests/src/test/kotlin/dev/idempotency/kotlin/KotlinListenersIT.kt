@@ -179,7 +179,7 @@ class KotlinListenersIT {
 
     /** The last of them is there once: what was sent before it has been dropped by then, or booked. */
     private fun awaitBookings(listener: String, vararg texts: String) {
-        await().atMost(Duration.ofSeconds(30)).untilAsserted {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted {
             assertThat(query("select text from booking where listener = ?", listener)).containsExactly(*texts)
         }
     }
