@@ -4,6 +4,7 @@ import dev.idempotency.chaos.check.Checker;
 import dev.idempotency.chaos.check.Topics;
 import dev.idempotency.chaos.check.Verdict;
 import dev.idempotency.chaos.consumer.ConsumerApplication;
+import dev.idempotency.chaos.consumer.Sabotage;
 import dev.idempotency.chaos.fault.ConsumerProcess;
 import dev.idempotency.chaos.fault.FaultInjector;
 import dev.idempotency.chaos.fault.Servers;
@@ -30,15 +31,22 @@ final class ChaosRun {
     /** For how long nothing may be consumed, after the last fault, before we give up. */
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
+    /** So many that every consumer has some to show that it is at work. */
+    private static final int PROBES = 50;
+
     private final Options options;
     private final Consumer<String> progress;
     private final Path directory;
-    private volatile int faults;
+    private int faults;
+
+    /** How many messages may have been sent. */
+    private volatile long allowed;
 
     ChaosRun(Options options, Consumer<String> progress) {
         this.options = options;
         this.progress = progress;
         this.directory = options.results().resolve("seed-" + options.seed());
+        this.allowed = shareOfMessages(0);
     }
 
     Report run() throws Exception {
@@ -61,7 +69,7 @@ final class ChaosRun {
             Map<TopicPartition, Long> ends;
             try {
                 effects.awaitFirst(source);
-                disturb(source, injector, effects);
+                disturb(source, injector, effects, servers);
                 injector.heal();
                 source.finish();
                 ends = awaitCaughtUp(servers);
@@ -83,15 +91,17 @@ final class ChaosRun {
     }
 
     /** Neither gets ahead of the other, so that there are faults while there are messages. */
-    private void disturb(MessageSource source, FaultInjector injector, EffectsWatch effects)
-            throws InterruptedException {
+    private void disturb(MessageSource source, FaultInjector injector, EffectsWatch effects, Servers servers)
+            throws InterruptedException, ExecutionException {
         Thread sender = new Thread(() -> send(source), "messages");
         sender.start();
         while (this.faults < this.options.faults()) {
-            this.faults++;
-            while (source.messages().size() < shareOfMessages(this.faults - 1)) {
-                Thread.sleep(20);
+            if (isSabotaged()) {
+                awaitAtWork(source, servers);
             }
+            this.faults++;
+            this.allowed = shareOfMessages(this.faults);
+            awaitSent(source, isSabotaged() ? this.allowed : shareOfMessages(this.faults - 1));
             this.progress.accept("fault %d of %d: %s; %,d messages sent, %,d effects, rolled back or not"
                     .formatted(
                             this.faults,
@@ -104,12 +114,38 @@ final class ChaosRun {
         sender.join();
     }
 
-    /** Keeps to the rate, whatever the broker does. */
+    private boolean isSabotaged() {
+        return this.options.sabotage() != Sabotage.NONE;
+    }
+
+    /**
+     * What is broken shows only if the fault finds every consumer in the midst of messages: those that were started again
+     * are waited for, however long that takes, before more is sent.
+     */
+    private void awaitAtWork(MessageSource source, Servers servers) throws InterruptedException, ExecutionException {
+        this.allowed = Math.min(shareOfMessages(this.faults) + PROBES, this.options.messages());
+        awaitSent(source, this.allowed);
+        awaitCaughtUp(servers);
+    }
+
+    private static void awaitSent(MessageSource source, long messages) throws InterruptedException {
+        while (source.messages().size() < messages) {
+            Thread.sleep(20);
+        }
+    }
+
+    /** Keeps to the rate, whatever the broker does; where consumers are waited for, that time does not count. */
     private void send(MessageSource source) {
         long start = System.nanoTime();
+        long before = 0;
         while (source.messages().size() < this.options.messages()) {
-            long due = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) * this.options.rate() / 1_000;
-            if (source.messages().size() < Math.min(due, shareOfMessages(this.faults))) {
+            long sent = source.messages().size();
+            if (isSabotaged() && sent >= this.allowed) {
+                start = System.nanoTime();
+                before = sent;
+            }
+            long due = before + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) * this.options.rate() / 1_000;
+            if (sent < Math.min(due, this.allowed)) {
                 source.sendNext();
             } else {
                 try {

@@ -40,8 +40,8 @@ class ChaosIT {
     @Test
     void noClaimAtAllIsFound(@TempDir Path results) throws Exception {
         Report report = run(
-                "--messages=2000",
-                "--rate=60",
+                "--messages=1500",
+                "--rate=150",
                 "--faults=3",
                 "--only=kill",
                 "--processes=1",
@@ -56,8 +56,8 @@ class ChaosIT {
     @Test
     void offsetsThatAreCommittedBeforeTheWorkAreFound(@TempDir Path results) throws Exception {
         Report report = run(
-                "--messages=2000",
-                "--rate=60",
+                "--messages=1500",
+                "--rate=150",
                 "--faults=3",
                 "--only=kill",
                 "--processes=1",
