@@ -18,7 +18,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
-import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
 /**
  * Installs error handling in the containers of protected listeners, so that they lose nothing to failures.
@@ -84,6 +83,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
+        if (container.getCommonErrorHandler() == null) {
+            container.setCommonErrorHandler(new RollbackErrorHandler(suspension));
+        }
         OutageInterceptor.install(container, outage);
         this.suspensions.put(container, suspension);
     }
@@ -98,12 +100,11 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private <K, V> void provide(
             AbstractMessageListenerContainer<K, V> container, ConsumerAwareRecordRecoverer recoverer) {
-        KafkaAwareTransactionManager<?, ?> transactions = ContainerFacts.kafkaTransactionsOf(container);
-        if (transactions == null) {
+        if (ContainerFacts.kafkaTransactionsOf(container) == null) {
             container.setCommonErrorHandler(new RetryingErrorHandler(recoverer, this.retries, this.pauses));
         } else {
             container.setAfterRollbackProcessor(
-                    new RetryingRollbackProcessor<K, V>(recoverer, this.retries, this.pauses, transactions));
+                    new RetryingRollbackProcessor<K, V>(recoverer, this.retries, this.pauses));
         }
     }
 
@@ -134,6 +135,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
+        if (handler instanceof RollbackErrorHandler) {
+            return null;
+        }
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
@@ -157,7 +161,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        if (handler != null && !(handler instanceof OutageErrorHandler)) {
+        if (handler != null && !(handler instanceof OutageErrorHandler) && !(handler instanceof RollbackErrorHandler)) {
             container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
         }
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.failure.RollbackErrorHandler.RollbackException;
 import java.util.List;
 import java.util.Objects;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -8,10 +9,12 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.ContainerProperties.EOSMode;
+import org.springframework.kafka.listener.DeliveryAttemptAware;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.support.TopicPartitionOffset;
 
 /** Does what {@link OutageErrorHandler} does, for containers with Kafka transactions. */
-final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V> {
+final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V>, DeliveryAttemptAware {
 
     private final AfterRollbackProcessor<K, V> delegate;
     private final ContainerSuspension suspension;
@@ -34,13 +37,19 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
+        List<ConsumerRecord<K, V>> remaining = remaining(records, exception);
         process(
-                records,
-                records.subList(0, 1),
+                remaining,
+                remaining.subList(0, 1),
                 consumer,
                 Objects.requireNonNull(container),
                 exception,
-                failure -> this.delegate.process(records, consumer, container, failure, recoverable, eosMode));
+                failure -> this.delegate.process(remaining, consumer, container, failure, recoverable, eosMode));
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // They are of the same poll.
+    private static <K, V> List<ConsumerRecord<K, V>> remaining(List<ConsumerRecord<K, V>> known, Exception thrown) {
+        return (thrown instanceof RollbackException rollback) ? (List) rollback.records() : known;
     }
 
     @Override
@@ -70,7 +79,8 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
             MessageListenerContainer container,
             Exception thrown,
             java.util.function.Consumer<Exception> processing) {
-        Exception failure = Causes.makeFinite(thrown);
+        Exception failure =
+                Causes.makeFinite((thrown instanceof RollbackException rollback) ? rollback.failure() : thrown);
         if (Redelivery.isRequestedBy(failure) || this.suspension.trySuspend(failure, failed, container)) {
             Redelivery.seekToFirst(records, consumer);
             return;
@@ -94,6 +104,12 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
         if (!this.redelivery.isExpected()) {
             this.delegate.clearThreadState();
         }
+    }
+
+    /** How often a record has been delivered, as the first time if the delegate does not count. */
+    @Override
+    public int deliveryAttempt(TopicPartitionOffset record) {
+        return (this.delegate instanceof DeliveryAttemptAware counting) ? counting.deliveryAttempt(record) : 1;
     }
 
     @Override

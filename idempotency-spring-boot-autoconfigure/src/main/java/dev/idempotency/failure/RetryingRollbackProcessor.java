@@ -1,47 +1,37 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.core.KafkaTemplate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.ContainerProperties.EOSMode;
 import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.SeekUtils;
-import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
-/**
- * What {@link RetryingErrorHandler} is, for containers of records that take part in Kafka transactions. The offset of a record
- * that is given up is committed in a transaction of its own.
- */
+/** What {@link RetryingErrorHandler} is, for containers of records that take part in Kafka transactions. */
 final class RetryingRollbackProcessor<K, V> extends DefaultAfterRollbackProcessor<K, V> {
+
+    private static final Logger logger = LoggerFactory.getLogger(RetryingRollbackProcessor.class);
 
     private final RequestedPauses pauses;
 
-    RetryingRollbackProcessor(
-            ConsumerAwareRecordRecoverer recoverer,
-            BackOffSettings retries,
-            ConsumerPauses pauses,
-            KafkaAwareTransactionManager<?, ?> transactions) {
-        this(recoverer, retries, new RequestedPauses(pauses), transactions);
+    RetryingRollbackProcessor(ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
+        this(recoverer, retries, new RequestedPauses(pauses));
     }
 
     private RetryingRollbackProcessor(
-            ConsumerAwareRecordRecoverer recoverer,
-            BackOffSettings retries,
-            RequestedPauses pauses,
-            KafkaAwareTransactionManager<?, ?> transactions) {
-        super(
-                pauses.pausingIfItFails(recoverer, retries.maxInterval()),
-                retries.toBackOff(),
-                pauses,
-                new KafkaTemplate<>(transactions.getProducerFactory()),
-                true);
+            ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, RequestedPauses pauses) {
+        super(pauses.pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), pauses, null, false);
         this.pauses = pauses;
         RetryingErrorHandler.configure(this);
     }
@@ -62,10 +52,27 @@ final class RetryingRollbackProcessor<K, V> extends DefaultAfterRollbackProcesso
             Exception exception,
             boolean recoverable,
             EOSMode eosMode) {
+        ConsumerRecord<K, V> first = records.get(0);
         try {
             super.process(records, consumer, container, exception, recoverable, eosMode);
         } finally {
-            this.pauses.pauseAt(records.get(0), Objects.requireNonNull(container));
+            this.pauses.pauseAt(first, Objects.requireNonNull(container));
+        }
+        if (consumer.assignment().contains(Redelivery.partitionOf(first))
+                && !Redelivery.isSoughtBack(List.of(first), consumer)) {
+            commit(first, consumer);
+        }
+    }
+
+    /** Not in a transaction: where none can be begun, the container would forget what is left of its poll. */
+    private static void commit(ConsumerRecord<?, ?> givenUp, Consumer<?, ?> consumer) {
+        try {
+            consumer.commitSync(Map.of(Redelivery.partitionOf(givenUp), new OffsetAndMetadata(givenUp.offset() + 1)));
+        } catch (RuntimeException ex) {
+            logger.warn(
+                    "The offset of {}, which was given up, could not be committed: it may be given up again",
+                    RecordCoordinates.of(givenUp),
+                    ex);
         }
     }
 }

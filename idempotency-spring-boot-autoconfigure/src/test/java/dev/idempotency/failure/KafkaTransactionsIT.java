@@ -34,6 +34,7 @@ import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
+import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** Containers that take part in Kafka transactions: Spring Kafka's own defaults would lose records there. */
@@ -171,6 +172,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
                 ProducerFactory<?, ?> producers) {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
             factory.getContainerProperties().setTransactionManager(transactions(producers, "deprecated"));
+            factory.getContainerProperties().setDeliveryAttemptHeader(true);
             return factory;
         }
 
@@ -222,7 +224,10 @@ class KafkaTransactionsIT extends SharedApplicationTest {
                 groupId = "deprecated${suffix}",
                 containerFactory = "deprecatedTransactional")
         @IdempotentListener("deprecated")
-        void deprecated(String payload) {
+        void deprecated(String payload, @Header(KafkaHeaders.DELIVERY_ATTEMPT) int attempt) {
+            if (attempt != CALLS.getOrDefault(payload, 0) + 1) {
+                throw new IllegalStateException(payload + " has come with attempt " + attempt);
+            }
             on(payload);
         }
 

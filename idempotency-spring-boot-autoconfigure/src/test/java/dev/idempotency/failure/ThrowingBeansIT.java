@@ -49,7 +49,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "moved", "batches", "polls", "transactional");
+        createTopics(1, "records", "moved", "batches", "polls", "transactional", "together");
         start(
                 Listeners.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -92,7 +92,18 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "polls, rollback-only",
         "polls, after commit",
         "polls, interruption",
-        "transactional, intercept"
+        "transactional, intercept",
+        "transactional, success",
+        "transactional, afterRecord",
+        "transactional, clearThreadState",
+        "transactional, observation stop",
+        "transactional, no longer idle",
+        "transactional, rollback-only",
+        "transactional, after commit",
+        "transactional, interruption",
+        "together, no longer idle",
+        "together, rollback-only",
+        "together, after commit"
     })
     void nothingIsLostOrGivenUp(String kind, String fault) {
         List<String> payloads = Stream.of("1", "2", "3")
@@ -288,6 +299,17 @@ class ThrowingBeansIT extends SharedApplicationTest {
         @IdempotentListener("transactional")
         void transactional(String payload) {
             on(payload);
+        }
+
+        @KafkaListener(
+                id = "together",
+                topics = "together${suffix}",
+                groupId = "together${suffix}",
+                batch = "true",
+                containerFactory = "transactionalFactory")
+        @IdempotentListener("together")
+        void together(List<String> payloads) {
+            payloads.forEach(this::on);
         }
 
         private void on(String payload) {
