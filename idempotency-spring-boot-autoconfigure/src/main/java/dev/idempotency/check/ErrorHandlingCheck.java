@@ -35,8 +35,7 @@ final class ErrorHandlingCheck implements ListenerCheck {
                     "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
                             + " sends it to a dead-letter topic.");
         }
-        if (retryTime(handler) == null
-                && dropsMessages(ErrorHandlerInstaller.rollbackProcessorOf(listener.container()))) {
+        if (handler == null && dropsMessages(ErrorHandlerInstaller.rollbackProcessorOf(listener.container()))) {
             report.add(
                     Check.DROPPED_FAILURES,
                     "Its container's AfterRollbackProcessor has no recoverer.",
