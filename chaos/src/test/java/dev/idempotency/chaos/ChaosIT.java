@@ -56,7 +56,7 @@ class ChaosIT {
     @Test
     void offsetsThatAreCommittedBeforeTheWorkAreFound(@TempDir Path results) throws Exception {
         Report report = run(
-                "--messages=1500",
+                "--messages=450",
                 "--rate=150",
                 "--faults=3",
                 "--only=kill",

@@ -20,7 +20,7 @@ class OffsetsFirst implements RecordInterceptor<Object, Object>, BatchIntercepto
     public ConsumerRecord<Object, Object> intercept(
             ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
         commit(record, consumer);
-        pause(20);
+        pause(100);
         return record;
     }
 
