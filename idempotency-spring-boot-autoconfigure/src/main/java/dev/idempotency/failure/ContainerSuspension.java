@@ -136,6 +136,11 @@ final class ContainerSuspension {
         pauseUnblamed(record, container);
     }
 
+    /** Pauses the consumer, for longer each time, which gets a batch again that begins with this record and is never given up. */
+    void pauseBeforeRetry(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
+        pauseUnblamed(first, container);
+    }
+
     /** Pauses the consumer, which gets a message again that has done nothing wrong. */
     private void pauseUnblamed(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
         RecordCoordinates coordinates = RecordCoordinates.of(record);

@@ -16,6 +16,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 
@@ -168,8 +169,11 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
 
     private static <K, V> void wrapRollbackProcessor(
             AbstractMessageListenerContainer<K, V> container, ContainerSuspension suspension) {
-        container.setAfterRollbackProcessor(
-                new OutageRollbackProcessor<>(container.getAfterRollbackProcessor(), suspension));
+        AfterRollbackProcessor<? super K, ? super V> present = container.getAfterRollbackProcessor();
+        // Spring Kafka's own has batches come again at once, for as long as they fail.
+        boolean pausing =
+                ContainerFacts.deliversBatches(container) && RetryingRollbackProcessor.isToBeProvidedFor(present);
+        container.setAfterRollbackProcessor(new OutageRollbackProcessor<>(present, suspension, pausing));
     }
 
     private ConsumerAwareRecordRecoverer recoverer(

@@ -18,11 +18,14 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
 
     private final AfterRollbackProcessor<K, V> delegate;
     private final ContainerSuspension suspension;
+    private final boolean pausing;
     private final Redelivery redelivery = new Redelivery();
 
-    OutageRollbackProcessor(AfterRollbackProcessor<K, V> delegate, ContainerSuspension suspension) {
+    /** {@code pausing} says whether there are to be pauses after what the delegate makes come again at once. */
+    OutageRollbackProcessor(AfterRollbackProcessor<K, V> delegate, ContainerSuspension suspension, boolean pausing) {
         this.delegate = delegate;
         this.suspension = suspension;
+        this.pausing = pausing;
     }
 
     AfterRollbackProcessor<K, V> delegate() {
@@ -88,11 +91,17 @@ final class OutageRollbackProcessor<K, V> implements AfterRollbackProcessor<K, V
         try {
             processing.accept(failure);
         } catch (Throwable ex) {
-            throw this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
+            RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
+            this.suspension.observer().retried(failed.size());
+            throw kept;
         }
         ConsumerRecord<K, V> first = records.get(0);
         if (Redelivery.isSoughtBack(List.of(first), consumer)) {
             this.redelivery.expect(first, consumer);
+            this.suspension.observer().retried(failed.size());
+            if (this.pausing) {
+                this.suspension.pauseBeforeRetry(first, container);
+            }
         } else {
             this.redelivery.forget(first);
         }

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +45,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "unreadable", "deprecated", "configured", "fenced", "fenced-batch");
+        createTopics(1, "records", "unreadable", "deprecated", "configured", "fenced", "fenced-batch", "batches");
         start(
                 Listeners.class,
                 "idempotency.errors.max-attempts=3",
@@ -67,6 +68,9 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         assertThat(letters.get(0).headers().lastHeader(KafkaHeaders.DLT_ORIGINAL_OFFSET))
                 .isNotNull();
         assertThat(Listeners.CALLS.get(kind + " poison")).isEqualTo(3);
+        assertThat(this.app.bean(Retries.class).of(kind))
+                .as("two of each message that failed")
+                .isEqualTo(4);
     }
 
     @Test
@@ -75,6 +79,19 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         awaitCaughtUp("unreadable");
         assertThat(effectsOf("unreadable")).containsExactly("unreadable after it");
         assertThat(TopicContents.values(topic("unreadable") + "-dlt")).containsExactly("garbled");
+    }
+
+    /** Spring Kafka has it come again at once, and so again and again. */
+    @Test
+    void aBatchThatFailsComesAgainAfterPausesUntilItSucceeds() {
+        Listeners.FAILING.set(true);
+        send("batches", "batches 1", "batches 2");
+        TopicPartition partition = new TopicPartition(topic("batches"), 0);
+        await().until(() -> container("batches").isPartitionPaused(partition));
+        Listeners.FAILING.set(false);
+        awaitCaughtUp("batches");
+        assertThat(effectsOf("batches")).containsExactly("batches 1", "batches 2");
+        assertThat(this.app.bean(Retries.class).of("batches")).isPositive();
     }
 
     @Test
@@ -103,11 +120,12 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         assertThat(effectsOf(kind)).containsExactly(kind + " 1", kind + " 2", kind + " 3");
     }
 
-    @Import(Effects.class)
+    @Import({Effects.class, Retries.class})
     static class Listeners {
 
         static final Map<String, Integer> CALLS = new ConcurrentHashMap<>();
         static final AtomicBoolean FENCE = new AtomicBoolean();
+        static final AtomicBoolean FAILING = new AtomicBoolean();
 
         private final Effects effects;
 
@@ -229,6 +247,20 @@ class KafkaTransactionsIT extends SharedApplicationTest {
                 throw new IllegalStateException(payload + " has come with attempt " + attempt);
             }
             on(payload);
+        }
+
+        @KafkaListener(
+                id = "batches",
+                topics = "batches${suffix}",
+                groupId = "batches${suffix}",
+                batch = "true",
+                containerFactory = "transactional")
+        @IdempotentListener("batches")
+        void batches(List<String> payloads) {
+            payloads.forEach(this.effects::happen);
+            if (FAILING.get()) {
+                throw new IllegalStateException("on purpose");
+            }
         }
 
         @KafkaListener(topics = "configured${suffix}", groupId = "configured${suffix}", containerFactory = "configured")
