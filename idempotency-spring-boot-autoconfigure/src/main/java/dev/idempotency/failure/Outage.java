@@ -82,6 +82,7 @@ final class Outage {
     }
 
     synchronized @Nullable ConsumerOutage current() {
+        endIfNobodyWaits();
         return this.declared;
     }
 
@@ -150,6 +151,12 @@ final class Outage {
 
     private synchronized void stopWaiting() {
         this.waiting.remove(Thread.currentThread());
+        endIfNobodyWaits();
+    }
+
+    /** Threads that have ended wait no longer: they may not have said so, as where a consumer could not be closed. */
+    private void endIfNobodyWaits() {
+        this.waiting.keySet().removeIf(thread -> !thread.isAlive());
         ConsumerOutage outage = this.declared;
         if (outage != null && this.waiting.isEmpty()) {
             this.declared = null;
