@@ -16,7 +16,15 @@ final class ConflictingId {
     private ConflictingId() {}
 
     static MessageId of(MessageId shared, RecordCoordinates coordinates) {
-        return MessageId.of(shared.consumer(), shared.value() + MARK + coordinates);
+        String own = shared.value() + MARK + coordinates;
+        return new MessageId(
+                shared.consumer(), (own.length() <= MessageId.MAX_VALUE_LENGTH) ? own : digest(own, coordinates));
+    }
+
+    /** With the mark, too: by that it is known for what it is. */
+    private static String digest(String own, RecordCoordinates coordinates) {
+        String digest = MessageId.of("digest", own).value();
+        return "%s%s%d@%d".formatted(digest, MARK, coordinates.partition(), coordinates.offset());
     }
 
     /** The id that a message shares with another one, or {@code null} if it has one of its own. */

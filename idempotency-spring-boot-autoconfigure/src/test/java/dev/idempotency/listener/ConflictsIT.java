@@ -221,6 +221,26 @@ class ConflictsIT extends SharedApplicationTest {
         assertThat(effectsOf(kind)).contains(kind + " first kept", kind + " second kept");
     }
 
+    /** Of the id of the one, or of that under which the other is kept, no more than a digest is stored. */
+    @ParameterizedTest
+    @ValueSource(ints = {250, 300})
+    void withALongIdItIsNotReplayedWithThoseThatHaveFailedEither(int length) {
+        String kind = "kept";
+        String id = "long".repeat(length).substring(0, length);
+        String second = "second of " + length;
+        this.app.send(topic(kind), id, "first of " + length);
+        this.app.send(topic(kind), id, second);
+        awaitCaughtUp(kind);
+        Inbox inbox = this.app.bean(Inbox.class);
+        List<String> kept = inboxOf(kind).stream()
+                .filter(entry -> entry.status() == InboxStatus.FAILED)
+                .map(entry -> inbox.find(entry.id()).payload())
+                .map(payload -> new String(payload, StandardCharsets.UTF_8))
+                .toList();
+        assertThat(kept).contains(second);
+        assertThat(inbox.replayFailed(kind).sent()).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"handled", "handled-batch", "transactional"})
     void theApplicationsOwnErrorHandlerGetsItAndDoesNotRetryIt(String kind) {
