@@ -11,6 +11,8 @@ import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreStatistics;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -58,10 +60,11 @@ public final class ConsumerReports implements IdempotencyObserver {
         StoreStatistics statistics = this.store.current();
         Map<String, List<ConsumerDescription>> byName = this.registry.consumers().stream()
                 .collect(Collectors.groupingBy(ConsumerDescription::name, TreeMap::new, Collectors.toList()));
+        Map<String, List<PartitionPosition>> known = positionsOf(this.registry.consumers());
         return new Report(
                 this.since,
                 byName.values().stream()
-                        .map(descriptions -> report(descriptions, statistics))
+                        .map(descriptions -> report(descriptions, statistics, known))
                         .toList(),
                 new StoreReport(statistics.rows()),
                 CleanupReport.of(this.cleanup));
@@ -72,7 +75,7 @@ public final class ConsumerReports implements IdempotencyObserver {
         List<ConsumerDescription> descriptions = this.registry.consumers().stream()
                 .filter(description -> description.name().equals(consumer))
                 .toList();
-        return descriptions.isEmpty() ? null : report(descriptions, this.store.current());
+        return descriptions.isEmpty() ? null : report(descriptions, this.store.current(), positionsOf(descriptions));
     }
 
     Set<String> consumers() {
@@ -88,23 +91,34 @@ public final class ConsumerReports implements IdempotencyObserver {
                 .orElse(Strategy.MESSAGE_ID);
     }
 
-    private ConsumerReport report(List<ConsumerDescription> descriptions, StoreStatistics statistics) {
+    private ConsumerReport report(
+            List<ConsumerDescription> descriptions,
+            StoreStatistics statistics,
+            Map<String, List<PartitionPosition>> known) {
         String consumer = descriptions.get(0).name();
         return ConsumerReport.of(
-                descriptions, tally(consumer), statistics.oldestAges().get(consumer), positions(descriptions.get(0)));
+                descriptions, tally(consumer), statistics.oldestAges().get(consumer), known.get(consumer));
     }
 
-    /** Nothing, rather than no report at all, while the database is away. */
-    private @Nullable List<PartitionPosition> positions(ConsumerDescription consumer) {
-        if (this.positions == null || consumer.strategy() != Strategy.OFFSET) {
-            return null;
+    /**
+     * The positions of those consumers that have some. While the database is away there are none, rather than no report at all;
+     * nor is it asked for those of each consumer, and waited for each time.
+     */
+    private Map<String, List<PartitionPosition>> positionsOf(Collection<ConsumerDescription> consumers) {
+        Map<String, List<PartitionPosition>> found = new HashMap<>();
+        if (this.positions == null) {
+            return found;
         }
         try {
-            return this.positions.positionsOf(consumer.name());
+            for (ConsumerDescription consumer : consumers) {
+                if (consumer.strategy() == Strategy.OFFSET && !found.containsKey(consumer.name())) {
+                    found.put(consumer.name(), this.positions.positionsOf(consumer.name()));
+                }
+            }
         } catch (RuntimeException ex) {
-            logger.debug("The positions of consumer '{}' could not be read", consumer.name(), ex);
-            return null;
+            logger.debug("Positions could not be read", ex);
         }
+        return found;
     }
 
     /** All consumers, counted since a moment, the store and the cleanup. */
