@@ -17,7 +17,8 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Leaves in a batch listener's arguments nothing but the records at some positions.
+ * Leaves in a batch listener's arguments nothing but the records at some positions. Lists and arrays are copied, even if
+ * that is all of them.
  *
  * <p>Whatever has one element a record is filtered alike: payloads, records, messages, lists and arrays of headers, and
  * the lists among the values of a header map.
@@ -49,7 +50,7 @@ final class BatchArguments {
             return optional.map(this::filter);
         }
         if (argument instanceof ConsumerRecords<?, ?> consumerRecords) {
-            return filterRecords(consumerRecords);
+            return isOfAll() ? consumerRecords : filterRecords(consumerRecords);
         }
         if (argument instanceof Message<?> message) {
             Object payload = filter(message.getPayload());
@@ -62,6 +63,11 @@ final class BatchArguments {
             return filterMap(map);
         }
         return argument;
+    }
+
+    /** Whether nothing is left out. */
+    private boolean isOfAll() {
+        return this.positions.length == this.records.size();
     }
 
     private List<@Nullable Object> filterList(List<?> list) {
@@ -97,7 +103,7 @@ final class BatchArguments {
     }
 
     private MessageHeaders filterHeaders(MessageHeaders headers) {
-        return new MessageHeaders(filterMap(headers));
+        return isOfAll() ? headers : new MessageHeaders(filterMap(headers));
     }
 
     private <K> Map<K, Object> filterMap(Map<K, ?> map) {

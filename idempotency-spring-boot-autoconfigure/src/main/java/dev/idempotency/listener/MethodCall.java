@@ -30,20 +30,19 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
         return this.delivery.call(this.definition, this.delivery.isBatch() ? narrow(admitted) : this.invocation);
     }
 
+    /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
     private MethodInvocation narrow(List<Candidate> admitted) {
         int[] positions = admitted.stream().mapToInt(Candidate::position).toArray();
-        @Nullable Object[] arguments = this.invocation.getArguments();
-        if (positions.length < this.delivery.records().size()) {
-            arguments = filter(arguments, positions);
-        }
         this.delivery.narrow(positions);
-        return ((ProxyMethodInvocation) this.invocation).invocableClone(arguments);
+        return ((ProxyMethodInvocation) this.invocation)
+                .invocableClone(filter(this.invocation.getArguments(), positions));
     }
 
     /** A converter or an aspect may have made of the batch what has no element per record any more. */
     private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
         @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
-        boolean same = IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
+        boolean same = positions.length < this.delivery.records().size()
+                && IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
         if (same && this.definition.method().payloadIndex() != ListenerMethod.NONE) {
             throw new UnprotectedListenerException(
                     ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but none of"
