@@ -45,8 +45,9 @@ final class OperationsConfiguration {
                 observers.orderedStream().toList());
     }
 
+    /** A parent context's knows none of the consumers of this one, unless they are the application's own. */
     @Bean
-    @ConditionalOnMissingBean(IdempotentOperations.class)
+    @ConditionalOnMissingBean(value = IdempotentOperations.class, ignored = TransactionalOperations.class)
     TransactionalOperations idempotentOperations(
             ProcessedMessageStore store,
             DeclaredConsumers consumers,

@@ -14,6 +14,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -26,8 +27,9 @@ import org.springframework.kafka.core.ProducerFactory;
 @EnableConfigurationProperties(ReconciliationProperties.class)
 final class ReconciliationConfiguration {
 
+    /** A parent context's knows none of the consumers of this one. */
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Reconciliation idempotencyReconciliation(
             ListenerDefinitionRegistry definitions,
             ProcessedMessageStore store,
@@ -50,7 +52,7 @@ final class ReconciliationConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
     ReconciliationSchedule idempotencyReconciliationSchedule(
             Reconciliation reconciliation, ReconciliationProperties properties) {

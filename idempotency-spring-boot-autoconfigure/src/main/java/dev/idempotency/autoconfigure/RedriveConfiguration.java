@@ -7,6 +7,7 @@ import dev.idempotency.redrive.DeadLetters;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -19,8 +20,9 @@ import org.springframework.kafka.core.ProducerFactory;
 @EnableConfigurationProperties({DeadLetterProperties.class, ErrorsProperties.class})
 final class RedriveConfiguration {
 
+    /** A parent context's knows none of the consumers of this one. */
     @Bean
-    @ConditionalOnMissingBean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     DeadLetters idempotencyDeadLetters(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<KafkaListenerEndpointRegistry> containers,

@@ -2,11 +2,16 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageId;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.check.ListenerChecks;
+import dev.idempotency.reconciliation.Reconciliation;
+import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupSchedule;
 import java.util.List;
@@ -15,6 +20,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
@@ -40,7 +46,7 @@ class ContextsIT extends ApplicationTest {
     }
 
     @Test
-    void aChildContextProtectsItsListenersAndCleansUpAfterThem() {
+    void aChildContextProtectsItsListenersCleansUpAfterThemAndKnowsItsConsumers() {
         try (TestApplication parent = start(Effects.class);
                 ConfigurableApplicationContext child = new SpringApplicationBuilder(Child.class)
                         .parent(parent.context())
@@ -56,6 +62,12 @@ class ContextsIT extends ApplicationTest {
             child.getBean(Cleanup.class).run();
             assertThat(parent.jdbc().queryForList("select message_id from idempotency_processed", String.class))
                     .containsExactlyInAnyOrder("1", "newer");
+            assertThat(child.getBean(DeadLetters.class).consumers()).containsExactly("listener");
+            assertThat(child.getBean(Reconciliation.class).consumers()).containsExactly("listener");
+            assertThat(child.getBean(IdempotentOperations.class)
+                            .execute(new MessageId("declared", "1"), () -> {})
+                            .isDuplicate())
+                    .isFalse();
         }
     }
 
@@ -70,7 +82,13 @@ class ContextsIT extends ApplicationTest {
     @EnableAutoConfiguration
     @EnableKafka
     @Import(Listener.class)
-    static class Child {}
+    static class Child {
+
+        @Bean
+        IdempotentConsumer declared() {
+            return IdempotentConsumer.named("declared");
+        }
+    }
 
     @Lazy(false)
     static class Listener {
