@@ -41,8 +41,10 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
     /** A converter or an aspect may have made of the batch what has no element per record any more. */
     private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
         @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
-        boolean same = positions.length < this.delivery.records().size()
-                && IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
+        if (positions.length == this.delivery.records().size()) {
+            return keepUncopied(filtered, arguments);
+        }
+        boolean same = IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
         if (same && this.definition.method().payloadIndex() != ListenerMethod.NONE) {
             throw new UnprotectedListenerException(
                     ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but none of"
@@ -56,5 +58,16 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
                                     this.delivery.records().size()));
         }
         return filtered;
+    }
+
+    /** A list whose copy the method would not take, for which start-up checks can be relaxed, stays as it is. */
+    private @Nullable Object[] keepUncopied(@Nullable Object[] copies, @Nullable Object[] arguments) {
+        Class<?>[] types = this.invocation.getMethod().getParameterTypes();
+        for (int i = 0; i < types.length; i++) {
+            if (!types[i].isInstance(copies[i])) {
+                copies[i] = arguments[i];
+            }
+        }
+        return copies;
     }
 }

@@ -7,10 +7,12 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -42,6 +44,16 @@ class ChangedArgumentsIT extends OneBatchTest {
         try (TestApplication app = startWith(List.of(), listener, "1:a", "2:b", "3:c", "4:d")) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c", "d");
+            assertThat(deadLetters()).isEmpty();
+        }
+    }
+
+    @Test
+    void aListOfAnotherTypeIsHandedOverAsItIsWhereThatIsAllowed() {
+        List<String> relaxed = List.of("idempotency.relaxed-checks=batch-signature");
+        try (TestApplication app = startWith(relaxed, TakesLinkedList.class, "1:a", "2:b")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
             assertThat(deadLetters()).isEmpty();
         }
     }
@@ -140,6 +152,15 @@ class ChangedArgumentsIT extends OneBatchTest {
         @Bean
         static DefaultErrorHandler errorHandler() {
             return new DefaultErrorHandler(new FixedBackOff(10, 5));
+        }
+    }
+
+    static class TakesLinkedList extends FailsOnceAtB {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(LinkedList<String> payloads) {
+            payloads.forEach(payload -> process(payload, unnamed()));
         }
     }
 }
