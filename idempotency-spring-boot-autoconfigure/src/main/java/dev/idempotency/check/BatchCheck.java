@@ -16,6 +16,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageHeaderAccessor;
@@ -68,7 +69,8 @@ final class BatchCheck implements ListenerCheck {
     }
 
     private static Class<?> contentType(ResolvableType declared) {
-        ResolvableType content = (declared.resolve() == Optional.class) ? declared.getGeneric(0) : declared;
+        Class<?> type = declared.resolve();
+        ResolvableType content = (type == Optional.class || type == Message.class) ? declared.getGeneric(0) : declared;
         return Objects.requireNonNullElse(content.resolve(), Object.class);
     }
 

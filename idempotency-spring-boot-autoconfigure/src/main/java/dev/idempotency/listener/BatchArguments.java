@@ -114,6 +114,15 @@ final class BatchArguments {
         return filtered;
     }
 
+    /** Whether what the messages are handed over in has one element a record, so that any of them can be taken out. */
+    static boolean hasElements(@Nullable Object payload, int size) {
+        Object content = (payload instanceof Message<?> message) ? message.getPayload() : payload;
+        if (content instanceof Optional<?> optional) {
+            content = optional.orElse(null);
+        }
+        return isParallel(content, size);
+    }
+
     /** Whether an argument has one element a record. Bytes are one value, as those of a header. */
     private static boolean isParallel(@Nullable Object argument, int size) {
         if (argument instanceof List<?> list) {

@@ -40,6 +40,7 @@ final class IdempotentInvocation {
     }
 
     private @Nullable Object proceed() throws Throwable {
+        this.call.requireKeys();
         RuntimeException unusable = identify();
         if (unusable == null) {
             return settle();

@@ -13,6 +13,13 @@ interface ListenerCall {
 
     ListenerDefinition definition();
 
+    /**
+     * Looks whether keys can be found at all.
+     *
+     * @throws dev.idempotency.UnprotectedListenerException if they cannot, which is the fault of no message
+     */
+    default void requireKeys() {}
+
     /** The message at a position of the delivery, for its key to be found. */
     MessageView view(int position);
 

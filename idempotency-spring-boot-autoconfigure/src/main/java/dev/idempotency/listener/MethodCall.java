@@ -6,7 +6,6 @@ import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -14,6 +13,26 @@ import org.springframework.aop.ProxyMethodInvocation;
 /** The container's own call of the listener; of a batch, with the arguments narrowed to the messages that may enter. */
 record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
         implements ListenerCall {
+
+    private static final String KEEP_ELEMENTS =
+            "Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
+                    + " one element for each record.";
+
+    /** Of a payload that has no element per record, there is no telling which key in it is whose. */
+    @Override
+    public void requireKeys() {
+        int records = this.delivery.records().size();
+        if (this.delivery.isBatch()
+                && records > 1
+                && !this.definition.candidates().isOfRecord()
+                && !hasElements(this.invocation.getArguments())) {
+            throw new UnprotectedListenerException(
+                    ("%s of consumer '%s' was to be called with %d records, whose keys are in their payloads, but its payload"
+                                    + " has no element per record. "
+                                    + KEEP_ELEMENTS)
+                            .formatted(this.definition.method(), this.definition.consumer(), records));
+        }
+    }
 
     @Override
     public MessageView view(int position) {
@@ -38,26 +57,29 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
                 .invocableClone(filter(this.invocation.getArguments(), positions));
     }
 
-    /** A converter or an aspect may have made of the batch what has no element per record any more. */
     private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
-        @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
-        if (positions.length == this.delivery.records().size()) {
-            return keepUncopied(filtered, arguments);
+        int records = this.delivery.records().size();
+        BatchArguments filter = new BatchArguments(this.delivery.records(), positions);
+        if (positions.length == records) {
+            return keepUncopied(filter.filter(arguments), arguments);
         }
-        boolean same = IntStream.range(0, arguments.length).allMatch(i -> filtered[i] == arguments[i]);
-        if (same && this.definition.method().payloadIndex() != ListenerMethod.NONE) {
+        if (!hasElements(arguments)) {
             throw new UnprotectedListenerException(
-                    ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but none of"
-                                    + " its arguments has an element per record, so that they cannot be taken out. Let the"
-                                    + " BatchMessageConverter, and aspects around @IdempotentListener, keep one element for"
-                                    + " each record.")
+                    ("%s of consumer '%s' was to be called with %d of %d records, as the others are duplicates, but its"
+                                    + " payload has no element per record, so that they cannot be taken out. "
+                                    + KEEP_ELEMENTS)
                             .formatted(
-                                    this.definition.method(),
-                                    this.definition.consumer(),
-                                    positions.length,
-                                    this.delivery.records().size()));
+                                    this.definition.method(), this.definition.consumer(), positions.length, records));
         }
-        return filtered;
+        return filter.filter(arguments);
+    }
+
+    /** A converter or an aspect may have made of the batch what has no element per record any more. */
+    private boolean hasElements(@Nullable Object[] arguments) {
+        int payload = this.definition.method().payloadIndex();
+        return payload == ListenerMethod.NONE
+                || BatchArguments.hasElements(
+                        arguments[payload], this.delivery.records().size());
     }
 
     /** A list whose copy the method would not take, for which start-up checks can be relaxed, stays as it is. */

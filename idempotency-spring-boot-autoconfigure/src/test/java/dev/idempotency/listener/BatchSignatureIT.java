@@ -9,8 +9,10 @@ import dev.idempotency.app.TestApplication;
 import java.lang.reflect.Type;
 import java.util.LinkedList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,7 @@ import org.springframework.kafka.support.converter.BatchMessageConverter;
 import org.springframework.kafka.support.converter.BatchMessagingMessageConverter;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
@@ -38,6 +41,8 @@ class BatchSignatureIT extends OneBatchTest {
                 Accessor.class,
                 JoinedKeys.class,
                 OptionalSet.class,
+                SetInMessage.class,
+                JoinedInMessage.class,
                 LinkedOffsets.class
             })
     void aBatchListenerThatDuplicatesCannotBeTakenOutOfIsRefused(Class<?> listener) {
@@ -49,13 +54,42 @@ class BatchSignatureIT extends OneBatchTest {
     @Test
     void duplicatesThatCannotBeTakenOutOfWhatAConverterHasMadeOfABatchAreNotAppliedAgain() {
         try (TestApplication app = startWith(List.of(), Converted.class, "1:a", "1:a again", "2:left out", "3:c")) {
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            List<String> kinds = List.of("", "-with-headers", "-with-offsets", "-message");
+            kinds.forEach(kind -> app.awaitCaughtUp(this.group + kind, this.topic));
+            assertThat(app.bean(Effects.class).all())
+                    .containsExactlyInAnyOrderElementsOf(kinds.stream()
+                            .flatMap(kind -> Stream.of("a" + kind, "c" + kind))
+                            .toList());
             assertThat(deadLetters()).isEmpty();
         }
     }
 
-    @Import(Effects.class)
+    @Test
+    void keysAreNotLookedForInWhatAConverterHasMadeOfABatch() {
+        try (TestApplication app = startWith(List.of(), KeysInPayloads.class, "1:a", "2:a", "3:left out", "4:c")) {
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "c");
+            assertThat(deadLetters()).containsExactly("left out");
+        }
+    }
+
+    @Import({Effects.class, LeavingOut.class})
+    static class KeysInPayloads {
+
+        private final Effects effects;
+
+        KeysInPayloads(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(key = "#payload")
+        void on(List<String> payloads) {
+            payloads.forEach(this.effects::happen);
+        }
+    }
+
+    @Import({Effects.class, LeavingOut.class})
     static class Converted {
 
         private final Effects effects;
@@ -69,6 +103,27 @@ class BatchSignatureIT extends OneBatchTest {
         void on(List<String> payloads) {
             payloads.forEach(this.effects::happen);
         }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-with-headers")
+        @IdempotentListener
+        void withHeaders(List<String> payloads, @Headers Map<String, Object> headers) {
+            payloads.forEach(payload -> this.effects.happen(payload + "-with-headers"));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-with-offsets")
+        @IdempotentListener
+        void withOffsets(List<String> payloads, @Header(KafkaHeaders.OFFSET) List<Long> offsets) {
+            payloads.forEach(payload -> this.effects.happen(payload + "-with-offsets"));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}-message")
+        @IdempotentListener
+        void message(Message<List<String>> payloads) {
+            payloads.getPayload().forEach(payload -> this.effects.happen(payload + "-message"));
+        }
+    }
+
+    static class LeavingOut {
 
         @Bean
         static BatchMessageConverter leavesOut() {
@@ -121,6 +176,20 @@ class BatchSignatureIT extends OneBatchTest {
         void on(String payloads) {
             this.effects.happen(payloads);
         }
+    }
+
+    static class SetInMessage {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(Message<Set<String>> payloads) {}
+    }
+
+    static class JoinedInMessage {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(Message<String> payloads) {}
     }
 
     static class Accessor {
