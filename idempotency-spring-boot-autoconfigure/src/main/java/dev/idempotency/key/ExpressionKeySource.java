@@ -76,7 +76,7 @@ public final class ExpressionKeySource implements KeySource {
             Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
-        this.expression = KeyExpressionParser.parse(role, expression, classLoader);
+        this.expression = KeyExpressionParser.parse(role, expression, role.equals(KEY), classLoader);
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));

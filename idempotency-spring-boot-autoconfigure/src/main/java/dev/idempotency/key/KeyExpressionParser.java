@@ -5,6 +5,7 @@ import java.util.Set;
 import org.springframework.core.NativeDetector;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.Elvis;
@@ -13,6 +14,7 @@ import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Operator;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -50,15 +52,20 @@ final class KeyExpressionParser {
 
     private KeyExpressionParser() {}
 
-    /** {@code role} says in messages what the expression is for. */
-    static SpelExpression parse(String role, String expression, ClassLoader classLoader) {
+    /**
+     * Parses an expression.
+     *
+     * @param role says in messages what the expression is for
+     * @param joined whether parts that are put together must become a text, rather than the sum of numbers
+     */
+    static SpelExpression parse(String role, String expression, boolean joined, ClassLoader classLoader) {
         // A native image cannot take up the classes that the compiler makes.
         SpelCompilerMode mode = NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED;
         SpelParserConfiguration configuration = new SpelParserConfiguration(mode, classLoader);
         try {
-            SpelExpression parsed = new SpelExpressionParser(configuration).parseRaw(expression);
-            putPartsBeforeOperands((SpelNodeImpl) parsed.getAST());
-            return parsed;
+            SpelNodeImpl parsed = (SpelNodeImpl)
+                    new SpelExpressionParser(configuration).parseRaw(expression).getAST();
+            return new SpelExpression(expression, withParts(parsed, joined), configuration);
         } catch (ExpressionException ex) {
             throw new IllegalArgumentException(
                     "The %s expression '%s' does not parse: %s".formatted(role, expression, ex.getSimpleMessage()), ex);
@@ -72,21 +79,35 @@ final class KeyExpressionParser {
         return field;
     }
 
-    private static void putPartsBeforeOperands(SpelNodeImpl node) {
+    /** The node, with parts before its operands, and before itself where it must join them to a text. */
+    private static SpelNodeImpl withParts(SpelNodeImpl node, boolean joined) {
+        boolean joins = joined && joinsParts(node);
         SpelNodeImpl[] children = (SpelNodeImpl[]) ReflectionUtils.getField(CHILDREN, node);
         Assert.state(children != null, "A node without children has an empty array of them");
         for (int i = 0; i < children.length; i++) {
             SpelNodeImpl child = children[i];
-            putPartsBeforeOperands(child);
-            if (isPart(node, i) && !isAsWritten(node, child)) {
-                children[i] = new KeyPart(child, useIn(node));
-            }
+            SpelNodeImpl changed = withParts(child, joined);
+            children[i] = (isPart(node, i) && !isAsWritten(node, child)) ? new KeyPart(changed, useIn(node)) : changed;
         }
+        return joins ? new KeyPart(node, KeyPart.Use.JOINED) : node;
+    }
+
+    /** Whether it is a {@code +} between parts of the message, none of which is written as a calculation. */
+    private static boolean joinsParts(SpelNodeImpl node) {
+        return isBinaryPlus(node) && isOfMessage(node.getChild(0)) && isOfMessage(node.getChild(1));
+    }
+
+    private static boolean isOfMessage(SpelNode operand) {
+        return isBinaryPlus(operand) || !(operand instanceof Literal || operand instanceof Operator);
+    }
+
+    private static boolean isBinaryPlus(SpelNode node) {
+        return node instanceof OpPlus && node.getChildCount() > 1;
     }
 
     /** The first child of a constructor is its type. */
     private static boolean isPart(SpelNodeImpl node, int child) {
-        return (node instanceof OpPlus && node.getChildCount() > 1)
+        return isBinaryPlus(node)
                 || (node instanceof MethodReference method && !OF_ABSENCE.contains(method.getName()))
                 || (node instanceof ConstructorReference && child > 0)
                 || (node instanceof Elvis && child == 0);

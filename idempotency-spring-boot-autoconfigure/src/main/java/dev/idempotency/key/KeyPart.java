@@ -25,6 +25,9 @@ final class KeyPart extends SpelNodeImpl {
         /** Any other argument. */
         ARGUMENT,
 
+        /** Parts of the message that are joined by {@code +}: the sum of two numbers is that of others as well. */
+        JOINED,
+
         /** What stands before {@code ?:}: where it is absent, be it in part, there is another. */
         REPLACEABLE
     }
@@ -46,6 +49,9 @@ final class KeyPart extends SpelNodeImpl {
             return replaceable(state);
         }
         TypedValue value = this.node.getValueInternal(state);
+        if (this.use == Use.JOINED) {
+            return joined(value);
+        }
         Object content = requirePresent(value.getValue());
         if (this.use != Use.ARGUMENT) {
             requireNotBlank(content);
@@ -59,6 +65,17 @@ final class KeyPart extends SpelNodeImpl {
         } catch (NoKeyException ex) {
             return TypedValue.NULL;
         }
+    }
+
+    private TypedValue joined(TypedValue value) {
+        if (value.getValue() instanceof Number) {
+            throw new InvalidMessageKeyException(
+                    ("its part '%s' adds numbers, and other messages may have the same sum: put a text between them, as in #a +"
+                                    + " '/' + #b")
+                            .formatted(this.node.toStringAST()),
+                    null);
+        }
+        return value;
     }
 
     private TypedValue operand(TypedValue given, Object content) {

@@ -288,6 +288,26 @@ class MessageIdResolverTests {
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#payload.customer + #payload.number",
+                "#payload.customer + #payload.number + '/NEW'",
+                "#payload.customer + (#payload.number + #payload.line) + '/NEW'",
+                "'NEW/' + (#payload.customer + #payload.number)",
+                "(#payload.customer + #payload.number) ?: 'none'",
+                "T(String).valueOf(#payload.customer + #payload.number)",
+                "(#payload.customer + #payload.number).toString()",
+                "#payload.customer + #payload.get('number')",
+                "#payload.customer + 1 + #payload.number",
+            })
+    void theSumOfNumbersIsNoKeyAsOtherMessagesMayHaveTheSame(String expression) {
+        assertThatExceptionOfType(InvalidMessageKeyException.class)
+                .isThrownBy(() -> evaluate(expression, Map.of("customer", 1L, "number", 12, "line", 3)))
+                .withMessageContaining("adds numbers, and other messages may have the same sum")
+                .withMessageContaining("orders-2@17");
+    }
+
     private static Map<String, Object> order(String status, Object id) {
         Map<String, Object> order = new HashMap<>();
         order.put("status", status);
@@ -321,7 +341,8 @@ class MessageIdResolverTests {
                 "#payload.absent == null ? #payload.id : #payload.absent    | 7",
                 "#payload['id'] + '-' + #payload['status']                  | 7-NEW",
                 "#payload.list[0] + '/' + #payload.order.line               | a/3",
-                "#payload.order.line + #payload.id                          | 10",
+                "#payload.order.line * 100 + #payload.id                    | 307",
+                "'' + #payload.order.line + #payload.id                     | 37",
                 "#payload.order + '/' + #payload.id                         | Line[line=3]/7",
                 "'' + #payload.initial + #payload.status                    | xNEW",
                 "#payload.json.get('id').asText() + '/' + #payload.id       | j/7",
