@@ -13,7 +13,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -35,17 +38,22 @@ final class ConsumerNameCheck implements ListenerCheck {
             checkOthers(listener, report);
         }
         IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
-        if (annotation == null || StringUtils.hasText(annotation.consumer())) {
+        if (annotation == null) {
             return;
         }
-        if (!isForRetries(listener) && groupExpressions(listener).anyMatch(ConsumerNameCheck::isRandom)) {
+        boolean named = StringUtils.hasText(annotation.consumer());
+        Stream<String> expressions = named ? Stream.of(annotation.consumer()) : groupExpressions(listener);
+        if (!isForRetries(listener) && expressions.anyMatch(this::isRandom)) {
             report.add(
                     Check.UNSTABLE_CONSUMER_NAME,
-                    "Its consumer name '%s' is made of a group id that is random."
-                            .formatted(listener.consumer().name()),
-                    "Name the consumer in @IdempotentListener(consumer = …).");
+                    "Its consumer name '%s' is %s."
+                            .formatted(
+                                    listener.consumer().name(), named ? "random" : "made of a group id that is random"),
+                    "Name the consumer in @IdempotentListener(consumer = …), always by the same name.");
         }
-        checkFormerName(listener, report);
+        if (!named) {
+            checkFormerName(listener, report);
+        }
     }
 
     private void checkOthers(ProtectedListener listener, Report report) {
@@ -116,11 +124,34 @@ final class ConsumerNameCheck implements ListenerCheck {
     }
 
     private static Stream<String> groupExpressions(ProtectedListener listener) {
-        return listener.kafkaListeners().flatMap(annotation -> Stream.of(annotation.groupId(), annotation.id()));
+        return listener.kafkaListeners()
+                .flatMap(annotation -> Stream.of(
+                        annotation.groupId(),
+                        annotation.id(),
+                        isGroupNamed(annotation) ? "" : "${spring.kafka.consumer.group-id:}"));
     }
 
-    private static boolean isRandom(String expression) {
-        return expression.contains("${random.") || expression.contains("randomUUID") || expression.contains("nanoTime");
+    private static boolean isGroupNamed(KafkaListener annotation) {
+        return StringUtils.hasText(annotation.groupId())
+                || (annotation.idIsGroup() && StringUtils.hasText(annotation.id()));
+    }
+
+    private boolean isRandom(String expression) {
+        return expression.contains("${random.")
+                || expression.contains("randomUUID")
+                || expression.contains("nanoTime")
+                || !Objects.equals(resolve(expression), resolve(expression));
+    }
+
+    /** What is random is so each time that it is asked for, behind whatever property it is. */
+    private @Nullable String resolve(String expression) {
+        try {
+            return (this.beanFactory instanceof ConfigurableBeanFactory configurable)
+                    ? configurable.resolveEmbeddedValue(expression)
+                    : null;
+        } catch (IllegalArgumentException ex) {
+            return null;
+        }
     }
 
     /**

@@ -401,6 +401,18 @@ class FaultyListeners {
         @KafkaListener(topics = "one", groupId = "${random.uuid}")
         @IdempotentListener
         void randomGroup(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "${group.of-instance}")
+        @IdempotentListener
+        void randomGroupElsewhere(String payload) {}
+
+        @KafkaListener(topics = "one")
+        @IdempotentListener
+        void randomGroupOfAll(String payload) {}
+
+        @KafkaListener(topics = "one", groupId = "g")
+        @IdempotentListener("of-${group.of-instance}")
+        void randomName(String payload) {}
     }
 
     static class Keys {

@@ -33,7 +33,12 @@ class FaultyListenersIT {
     static void startFaultyApplication(CapturedOutput output) {
         try (TestDatabase database = TestPostgres.createDatabase()) {
             Throwable failure = catchThrowable(() -> TestApplication.start(
-                            database, List.of("long.name=" + "x".repeat(300)), FaultyListeners.class)
+                            database,
+                            List.of(
+                                    "long.name=" + "x".repeat(300),
+                                    "group.of-instance=${random.uuid}",
+                                    "spring.kafka.consumer.group-id=${group.of-instance}"),
+                            FaultyListeners.class)
                     .close());
             findings = causes(failure)
                     .filter(FailedChecksException.class::isInstance)
@@ -259,10 +264,16 @@ class FaultyListenersIT {
         assertThat(finding.remedy()).startsWith("Set the property");
     }
 
-    @Test
-    void aConsumerNameOfARandomGroupIsWarnedOf() {
-        assertThat(warning(Check.UNSTABLE_CONSUMER_NAME, "randomGroup"))
-                .contains("is made of a group id that is random", "Name the consumer in @IdempotentListener");
+    @ParameterizedTest
+    @CsvSource({
+        "randomGroup, is made of a group id that is random",
+        "randomGroupElsewhere, is made of a group id that is random",
+        "randomGroupOfAll, is made of a group id that is random",
+        "randomName, is random",
+    })
+    void aRandomConsumerNameIsWarnedOf(String method, String what) {
+        assertThat(warning(Check.UNSTABLE_CONSUMER_NAME, method))
+                .contains(what, "Name the consumer in @IdempotentListener");
     }
 
     @ParameterizedTest
