@@ -90,8 +90,23 @@ final class KeyCheck implements ListenerCheck {
         }
     }
 
+    /** What an argument resolver of the application's own gives the listener is of the call, and not of the message. */
+    private static void checkPayload(
+            String role, String expression, MessagePaths paths, MessageParameters parameters, Report report) {
+        List<String> possible = parameters.possiblePayloads();
+        if (!possible.isEmpty()
+                && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
+            report.add(
+                    Check.AMBIGUOUS_KEY,
+                    "Its %s expression '%s' uses #payload, which may be any of its parameters %s."
+                            .formatted(role, expression, String.join(", ", possible)),
+                    "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
+        }
+    }
+
     private static void checkVersion(String expression, MessageParameters parameters, Report report) {
         MessagePaths paths = MessagePaths.of(expression);
+        checkPayload("version", expression, paths, parameters, report);
         String changing = changingPart(expression, paths, parameters);
         if (changing != null) {
             report.add(
@@ -135,6 +150,7 @@ final class KeyCheck implements ListenerCheck {
 
     private static void checkKey(String expression, MessageParameters parameters, Report report) {
         MessagePaths paths = MessagePaths.of(expression);
+        checkPayload("key", expression, paths, parameters, report);
         String changing = changingPart(expression, paths, parameters);
         if (changing != null) {
             report.add(

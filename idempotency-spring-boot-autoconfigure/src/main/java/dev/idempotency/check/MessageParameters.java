@@ -2,8 +2,10 @@ package dev.idempotency.check;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -18,6 +20,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
@@ -44,6 +47,8 @@ final class MessageParameters {
     private final Map<String, Carrier> carriers = new HashMap<>();
     private final Map<String, String> headers = new HashMap<>();
     private final Map<String, Class<?>> types = new HashMap<>();
+    private final List<String> payloads = new ArrayList<>();
+    private boolean payloadNamed;
 
     MessageParameters(Method method) {
         String[] names = NAMES.getParameterNames(method);
@@ -70,6 +75,18 @@ final class MessageParameters {
                 ? Carrier.HEADERS
                 : carrierIn(elementOf(type));
         this.carriers.put(name, carrier);
+        if (carrier == Carrier.NONE) {
+            this.payloads.add(name);
+        }
+        this.payloadNamed |= AnnotatedElementUtils.hasAnnotation(parameter, Payload.class);
+    }
+
+    /** The parameters of which the first is taken for the payload, if it does not follow from the method that it is. */
+    List<String> possiblePayloads() {
+        boolean clear = this.payloadNamed
+                || this.payloads.size() < 2
+                || this.payloads.get(0).equals("payload");
+        return clear ? List.of() : this.payloads;
     }
 
     private static Class<?> elementOf(ResolvableType type) {

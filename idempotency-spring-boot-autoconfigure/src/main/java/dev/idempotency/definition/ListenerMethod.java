@@ -17,6 +17,7 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
 public final class ListenerMethod {
@@ -31,6 +32,7 @@ public final class ListenerMethod {
             Consumer.class,
             ConsumerRecordMetadata.class,
             MessageHeaders.class,
+            MessageHeaderAccessor.class,
             ConsumerRecords.class);
 
     private final Method method;

@@ -15,6 +15,7 @@ import java.util.UUID;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /** Which expressions give no key that is the same at every delivery, or none that tells messages apart. */
@@ -187,7 +189,25 @@ class KeyCheckTests {
     }
 
     @SuppressWarnings("unused") // Their signatures are looked at.
+    @Test
+    void aPayloadThatMayBeAnyOfSeveralParametersTellsNoMessagesApart() {
+        assertThat(findings("twoPayloads", "#payload.id", null)).containsExactly(Check.AMBIGUOUS_KEY);
+        assertThat(findings("twoPayloads", "#order.id", "#payload.version")).containsExactly(Check.AMBIGUOUS_KEY);
+        assertThat(findings("twoPayloads", "#order.id", null)).isEmpty();
+        assertThat(findings("namedPayload", "#payload.id", null)).isEmpty();
+        assertThat(findings("payloadFirst", "#payload", null)).isEmpty();
+        assertThat(findings("payloadAndRecord", "#payload.id", null)).isEmpty();
+    }
+
     private static final class Listeners {
+
+        void twoPayloads(DayOfWeek ofCall, Order order, Acknowledgment acknowledgment) {}
+
+        void namedPayload(DayOfWeek ofCall, @Payload Order order) {}
+
+        void payloadFirst(String payload, DayOfWeek ofCall) {}
+
+        void payloadAndRecord(ConsumerRecord<String, Order> same, MessageHeaders all, @Header UUID id, Order order) {}
 
         void records(
                 String order,

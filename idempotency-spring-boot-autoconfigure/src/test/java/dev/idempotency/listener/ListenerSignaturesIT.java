@@ -38,10 +38,12 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.handler.annotation.SendTo;
+import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.stereotype.Component;
 
 class ListenerSignaturesIT extends ApplicationTest {
 
+    private static final String INVOICE = "{\"id\":\"i-1\"}";
     private static final String PAYMENT = "{\"paymentId\":\"p-1\",\"amount\":5}";
 
     @Test
@@ -84,6 +86,41 @@ class ListenerSignaturesIT extends ApplicationTest {
             app.send(this.topic, "1", null);
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("nothing");
+        }
+    }
+
+    @Test
+    void headersThatStandBeforeThePayloadAreNotTakenForIt() {
+        try (TestApplication app = start(HeadersFirst.class)) {
+            app.send(this.topic, "1", INVOICE);
+            app.send(this.topic, "2", INVOICE);
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("i-1");
+        }
+    }
+
+    public record Invoice(String id) {}
+
+    @Import(Effects.class)
+    static class HeadersFirst {
+
+        private final Effects effects;
+
+        HeadersFirst(Effects effects) {
+            this.effects = effects;
+        }
+
+        @KafkaListener(
+                topics = "${topic}",
+                groupId = "${group}",
+                properties = {
+                    "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
+                    "spring.json.use.type.headers=false",
+                    "spring.json.value.default.type=dev.idempotency.listener.ListenerSignaturesIT$Invoice"
+                })
+        @IdempotentListener(key = "#payload.id")
+        void on(MessageHeaderAccessor headers, Invoice invoice) {
+            this.effects.happen(invoice.id());
         }
     }
 
