@@ -217,7 +217,15 @@ public final class WriteProbe {
         Claim claimed = new Claim(id, NOWHERE);
         this.transaction.executeWithoutResult(status -> {
             status.setRollbackOnly();
-            execute(connection -> this.claim.execute(connection, List.of(claimed), TIMEOUT_SECONDS));
+            execute(connection -> {
+                if (this.claim
+                        .execute(connection, List.of(claimed), TIMEOUT_SECONDS)
+                        .isEmpty()) {
+                    throw new IllegalStateException("The table " + this.processed
+                            + " does not take a message that it does not have: see what has been added to it");
+                }
+                return null;
+            });
             query(FIND, this.processed, id);
             work.accept(id);
             if (areWitnessesNeeded()) {

@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.AnsweringClaimStatement;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect;
@@ -167,7 +168,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
      */
     private BooleanSupplier callWitness(String consumer) {
         MessageId witness = new MessageId(consumer, WITNESS_PREFIX + UUID.randomUUID());
-        claim(List.of(new Claim(witness, NOWHERE)));
+        if (claim(List.of(new Claim(witness, NOWHERE))).isEmpty()) {
+            throw refusedByNone(witness);
+        }
         return () -> this.database.inTransaction(template -> delete(witness, template));
     }
 
@@ -176,9 +179,29 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         return find(ids, "");
     }
 
+    /**
+     * A message is a duplicate of a row, not of none: a table that does not take rows, and does not say so, would have all
+     * messages dropped.
+     */
     @Override
     public Map<MessageId, ProcessedMessage> findOriginals(Collection<MessageId> ids) {
-        return find(ids, this.claim.currentRead());
+        Map<MessageId, ProcessedMessage> originals = find(ids, this.claim.currentRead());
+        for (MessageId id : ids) {
+            if (!originals.containsKey(id)) {
+                throw refusedByNone(id);
+            }
+        }
+        return originals;
+    }
+
+    private StoreFailedException refusedByNone(MessageId id) {
+        return new StoreFailedException(
+                ("The claim of %s was refused, but the table %s has no such row: it was forgotten in this moment, or the table"
+                                + " does not take it. The message comes again. If that does not end, see what has been"
+                                + " added to the table: a trigger, partitions without one for this consumer, another unique"
+                                + " index, a check.")
+                        .formatted(id, this.database.processedTable()),
+                null);
     }
 
     private Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids, String ending) {

@@ -123,6 +123,32 @@ abstract class AbstractOtherDatabaseIT {
         assertAppliedOnce(kind, kind + " patient");
     }
 
+    /** Those of others have the same coordinates, which a unique index forbids. */
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches"})
+    void aTableThatDoesNotTakeARowAndDoesNotSaySoIsWaitedFor(String kind) throws SQLException {
+        asAdmin(
+                "delete from idempotency_processed",
+                "create unique index by_coordinates on idempotency_processed (record_topic, record_offset)");
+        for (int offset = 0; offset < 100; offset++) {
+            asAdmin(("insert into idempotency_processed"
+                            + " (consumer_id, message_id, record_topic, record_partition, record_offset)"
+                            + " values ('other', '%1$d', '%2$s', 0, %1$d)")
+                    .formatted(offset, kind + this.suffix));
+        }
+        try {
+            send(kind, kind + " refused");
+            awaitMoreRetriesThanAttempts(kind);
+        } finally {
+            asAdmin(dropIndex("by_coordinates"), "delete from idempotency_processed where consumer_id = 'other'");
+        }
+        assertAppliedOnce(kind, kind + " refused");
+    }
+
+    String dropIndex(String name) {
+        return "drop index " + name;
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"records", "batches"})
     void aRowThatSomebodyElseHasLockedIsWaitedFor(String kind) throws SQLException {

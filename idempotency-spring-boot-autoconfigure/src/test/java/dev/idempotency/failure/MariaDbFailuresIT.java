@@ -42,6 +42,11 @@ class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
         return this.adminUrl;
     }
 
+    @Override
+    String dropIndex(String name) {
+        return super.dropIndex(name) + " on idempotency_processed";
+    }
+
     @AfterAll
     void dropUser() throws SQLException {
         if (this.adminUrl != null) {

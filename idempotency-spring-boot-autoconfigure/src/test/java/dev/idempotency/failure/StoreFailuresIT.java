@@ -97,11 +97,28 @@ class StoreFailuresIT extends SharedApplicationTest {
         "kept, idempotency_inbox"
     })
     void aTableThatIsGoneIsWaitedForAndCostsNoMessage(String kind, String table) {
-        List<String> payloads =
-                IntStream.range(0, 5).mapToObj(i -> kind + " patient " + i).toList();
+        assertWaitedFor(
+                kind, "gone", "alter table " + table + " rename to gone", "alter table gone rename to " + table);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls", "kept"})
+    void aTableThatDoesNotTakeRowsAndDoesNotSaySoIsWaitedForAndCostsNoMessage(String kind) {
+        assertWaitedFor(
+                kind, "closed", """
+                create function take_none() returns trigger language plpgsql as 'begin return null; end';
+                create trigger takes_none before insert on idempotency_processed
+                    for each row execute function take_none()
+                """, "drop trigger takes_none on idempotency_processed; drop function take_none()");
+    }
+
+    private void assertWaitedFor(String kind, String what, String fault, String remedy) {
+        List<String> payloads = IntStream.range(0, 5)
+                .mapToObj(i -> kind + " patient " + what + " " + i)
+                .toList();
         OutageRegistry outages = this.app.bean(OutageRegistry.class);
         Retries retries = this.app.bean(Retries.class);
-        this.app.jdbc().execute("alter table " + table + " rename to gone");
+        this.app.jdbc().execute(fault);
         try {
             send(kind, payloads.toArray(String[]::new));
             await().atMost(Duration.ofSeconds(30)).until(() -> outages.current().stream()
@@ -110,7 +127,7 @@ class StoreFailuresIT extends SharedApplicationTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> retries.of(kind) > before + 3 * MAX_ATTEMPTS);
             assertThat(health()).isEqualTo(Status.DOWN);
         } finally {
-            this.app.jdbc().execute("alter table gone rename to " + table);
+            this.app.jdbc().execute(remedy);
         }
         awaitCaughtUp(kind);
         Map<String, Integer> counts = this.app.bean(Effects.class).counts();
