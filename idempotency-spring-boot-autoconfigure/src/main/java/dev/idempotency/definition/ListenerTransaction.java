@@ -2,9 +2,13 @@ package dev.idempotency.definition;
 
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.store.StoreExceptionTranslator;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -31,11 +35,17 @@ public final class ListenerTransaction {
 
         /** Asked when the work is done: whether it is to be undone nevertheless. */
         boolean isToBeUndone();
+
+        /** Called after the transaction has failed, or was undone; if this fails, it is called again before the next one. */
+        void takeBackIfCommitted();
     }
+
+    private static final Logger logger = LoggerFactory.getLogger(ListenerTransaction.class);
 
     private final PlatformTransactionManager transactionManager;
     private final TransactionAttribute attribute;
     private final Runnable afterCommit;
+    private final Queue<Work> toBeTakenBack = new ConcurrentLinkedQueue<>();
 
     /** {@code afterCommit} is run after each commit, on its thread. */
     ListenerTransaction(
@@ -47,7 +57,39 @@ public final class ListenerTransaction {
 
     @Nullable
     public Object execute(Work work) throws Throwable {
+        takeBackEarlier();
         TransactionStatus status = begin();
+        Object result;
+        try {
+            result = execute(work, status);
+        } catch (Throwable ex) {
+            takeBack(work);
+            throw ex;
+        }
+        if (work.isToBeUndone()) {
+            takeBack(work);
+        }
+        return result;
+    }
+
+    /** What this fails with says nothing of the failure before, whosever that was. */
+    private void takeBack(Work work) {
+        try {
+            work.takeBackIfCommitted();
+        } catch (RuntimeException ex) {
+            logger.debug("Could not look whether a failed transaction was committed, and will before the next one", ex);
+            this.toBeTakenBack.add(work);
+        }
+    }
+
+    private void takeBackEarlier() {
+        for (Work next = this.toBeTakenBack.peek(); next != null; next = this.toBeTakenBack.peek()) {
+            next.takeBackIfCommitted();
+            this.toBeTakenBack.remove(next);
+        }
+    }
+
+    private @Nullable Object execute(Work work, TransactionStatus status) throws Throwable {
         try (RollbackCause cause = RollbackCause.watch(status)) {
             Object result;
             try {

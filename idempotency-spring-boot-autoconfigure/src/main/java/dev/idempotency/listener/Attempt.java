@@ -239,6 +239,11 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         return this.delivery.isNacked();
     }
 
+    @Override
+    public void takeBackIfCommitted() {
+        this.watch.takeBackIfCommitted();
+    }
+
     /** Whether it was rolled back as one of several messages is a duplicate: which one, each by itself will tell. */
     boolean isToBeTakenApart() {
         return this.refusal.isFound() && this.candidates.size() > 1;

@@ -66,6 +66,11 @@ final class PollTransaction implements ListenerTransaction.Work, Delivery.Shared
     }
 
     @Override
+    public void takeBackIfCommitted() {
+        this.watch.takeBackIfCommitted();
+    }
+
+    @Override
     public @Nullable Object claimAndCall(Delivery delivery, ListenerDefinition definition, MethodInvocation aspects)
             throws Throwable {
         MethodCall call = new MethodCall(aspects, delivery, definition);

@@ -5,10 +5,12 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.ClaimWatch;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
@@ -17,10 +19,14 @@ import org.springframework.transaction.support.TransactionSynchronization;
  */
 final class ClaimOutcome extends UndoableSynchronization {
 
+    private static final Logger logger = LoggerFactory.getLogger(ClaimOutcome.class);
+
     /** Where claims from code come from: no record. */
     static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
-    private @Nullable BooleanSupplier held;
+    private final @Nullable ClaimWatch watch;
+    private @Nullable ClaimWatch held;
+    private final ProcessedMessageStore store;
     private final ConsumerObserver observer;
     private final List<MessageId> claimed;
     private final List<Duplicate> duplicates;
@@ -32,7 +38,9 @@ final class ClaimOutcome extends UndoableSynchronization {
             ConsumerObserver observer,
             List<MessageId> claimed,
             List<Duplicate> duplicates) {
-        this.held = claimed.isEmpty() ? null : store.watchClaim(claimed.get(0));
+        this.watch = claimed.isEmpty() ? null : store.watchClaim(claimed.get(0));
+        this.held = this.watch;
+        this.store = store;
         this.observer = observer;
         this.claimed = claimed;
         this.duplicates = duplicates;
@@ -60,7 +68,7 @@ final class ClaimOutcome extends UndoableSynchronization {
      */
     @Override
     void requireCommittable() {
-        BooleanSupplier asked = this.held;
+        ClaimWatch asked = this.held;
         if (isUndone() || asked == null) {
             return;
         }
@@ -72,6 +80,18 @@ final class ClaimOutcome extends UndoableSynchronization {
                                     + " statement in a transaction of its own: in a method of another bean with"
                                     + " REQUIRES_NEW, or with NESTED where the transaction manager has savepoints.")
                             .formatted(this.claimed.get(0)));
+        }
+    }
+
+    /** The transaction has failed: takes back what is committed of it nevertheless. */
+    void takeBackIfCommitted() {
+        if (this.watch != null && this.watch.takeBackIfCommitted(() -> this.claimed.forEach(this.store::forget))) {
+            logger.warn(
+                    "The transaction in which {} was claimed was committed before its end, and has failed since. The claim was"
+                            + " taken back; what had been done until then stays. Keep out of it what commits on this"
+                            + " database: create, alter, drop and truncate table, procedures with transactions of their own,"
+                            + " and commit() on the connection.",
+                    this.claimed.get(0));
         }
     }
 

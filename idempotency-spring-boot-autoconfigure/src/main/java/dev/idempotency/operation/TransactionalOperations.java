@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -108,10 +109,26 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         requireId(id);
         ConsumerObserver observer = this.consumers.observerOf(id.consumer());
         if (this.transaction.isOpen()) {
-            return execute(id, observer, () -> inContext(id, work), keeping, before);
+            return execute(id, observer, () -> inContext(id, work), keeping, before, new AtomicReference<>());
         }
-        // Until the end of the transaction: what is called before and after its commit acts for the same id.
-        return inContext(id, () -> execute(id, observer, work, keeping, before));
+        AtomicReference<@Nullable ClaimOutcome> outcome = new AtomicReference<>();
+        try {
+            // Until the end of the transaction: what is called before and after its commit acts for the same id.
+            return inContext(id, () -> execute(id, observer, work, keeping, before, outcome));
+        } catch (Throwable ex) {
+            takeBackIfCommitted(outcome.get(), ex);
+            throw ex;
+        }
+    }
+
+    private static void takeBackIfCommitted(@Nullable ClaimOutcome outcome, Throwable failure) {
+        try {
+            if (outcome != null) {
+                outcome.takeBackIfCommitted();
+            }
+        } catch (RuntimeException ex) {
+            failure.addSuppressed(ex);
+        }
     }
 
     private static <T extends @Nullable Object> T inContext(MessageId id, Supplier<? extends T> work) {
@@ -128,9 +145,11 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             ConsumerObserver observer,
             Supplier<? extends T> work,
             Keeping<T> keeping,
-            Supplier<? extends T> before) {
+            Supplier<? extends T> before,
+            AtomicReference<@Nullable ClaimOutcome> found) {
         return this.transaction.execute(id, status -> {
             ClaimOutcome outcome = claim(List.of(id), observer);
+            found.set(outcome);
             if (outcome.claimed().isEmpty()) {
                 return new Execution<>(id, true, before.get());
             }

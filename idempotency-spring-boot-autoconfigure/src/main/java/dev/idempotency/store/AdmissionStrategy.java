@@ -2,7 +2,6 @@ package dev.idempotency.store;
 
 import dev.idempotency.observe.Duplicate;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +31,15 @@ public interface AdmissionStrategy {
      * @return asked before the commit: whether the database still holds it. It does not if it has ended it by itself, after
      *     an error that the listener has caught
      */
-    BooleanSupplier watchTransaction(Admission admission);
+    ClaimWatch watchTransaction(Admission admission);
+
+    /**
+     * Takes back, in the current transaction, that messages were let in: theirs has failed, and that was committed
+     * nevertheless.
+     *
+     * @param admission what was let in; by default, nothing was written for it
+     */
+    default void takeBack(Admission admission) {}
 
     /**
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been

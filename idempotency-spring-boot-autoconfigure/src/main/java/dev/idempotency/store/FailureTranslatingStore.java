@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -37,19 +36,32 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
-    public BooleanSupplier watchClaim(MessageId claimed) {
+    public ClaimWatch watchClaim(MessageId claimed) {
         return watch(() -> this.store.watchClaim(claimed));
     }
 
     @Override
-    public BooleanSupplier watchTransaction(String consumer) {
+    public ClaimWatch watchTransaction(String consumer) {
         return watch(() -> this.store.watchTransaction(consumer));
     }
 
-    private static BooleanSupplier watch(Supplier<BooleanSupplier> beginning) {
-        BooleanSupplier watch = StoreExceptionTranslator.attempt(() -> "watch the listener's transaction", beginning);
-        return () -> StoreExceptionTranslator.attempt(
-                () -> "ask whether the listener's transaction still stands", watch::getAsBoolean);
+    private static ClaimWatch watch(Supplier<ClaimWatch> beginning) {
+        ClaimWatch watch = StoreExceptionTranslator.attempt(() -> "watch the listener's transaction", beginning);
+        return new ClaimWatch() {
+
+            @Override
+            public boolean getAsBoolean() {
+                return StoreExceptionTranslator.attempt(
+                        () -> "ask whether the listener's transaction still stands", watch::getAsBoolean);
+            }
+
+            @Override
+            public boolean takeBackIfCommitted(Runnable claims) {
+                return StoreExceptionTranslator.attempt(
+                        () -> "look whether a listener's transaction that has failed was committed nevertheless",
+                        () -> watch.takeBackIfCommitted(claims));
+            }
+        };
     }
 
     @Override

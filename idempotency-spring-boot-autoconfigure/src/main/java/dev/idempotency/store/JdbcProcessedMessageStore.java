@@ -20,8 +20,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +36,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
 
-    private static final String WITNESS_PREFIX = "idempotency-witness:";
     private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
     private static final int IDS_PER_QUERY = 500;
@@ -151,27 +148,23 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     }
 
     @Override
-    public BooleanSupplier watchClaim(MessageId claimed) {
+    public ClaimWatch watchClaim(MessageId claimed) {
         return (this.transaction.isIntact() != null) ? () -> holds(claimed) : callWitness(claimed.consumer());
     }
 
     @Override
-    public BooleanSupplier watchTransaction(String consumer) {
+    public ClaimWatch watchTransaction(String consumer) {
         return (this.transaction.isAborted() != null)
                 ? () -> Boolean.FALSE.equals(this.transaction.isAborted())
                 : callWitness(consumer);
     }
 
-    /**
-     * Where only the database knows, a row stands witness among the claims: it is written now and removed before the
-     * commit, so that nobody else ever sees it, and nobody else has made it.
-     */
-    private BooleanSupplier callWitness(String consumer) {
-        MessageId witness = new MessageId(consumer, WITNESS_PREFIX + UUID.randomUUID());
+    private ClaimWatch callWitness(String consumer) {
+        MessageId witness = Witness.createId(consumer);
         if (claim(List.of(new Claim(witness, NOWHERE))).isEmpty()) {
             throw refusedByNone(witness);
         }
-        return () -> this.database.inTransaction(template -> delete(witness, template));
+        return new Witness(witness, this.database);
     }
 
     @Override

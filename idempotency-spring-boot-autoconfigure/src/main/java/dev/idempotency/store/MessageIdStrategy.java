@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,8 +128,13 @@ public final class MessageIdStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public BooleanSupplier watchTransaction(Admission admission) {
+    public ClaimWatch watchTransaction(Admission admission) {
         MessageId claimed = admission.claimed();
         return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
+    }
+
+    @Override
+    public void takeBack(Admission admission) {
+        admission.ids().stream().filter(Objects::nonNull).forEach(this.store::forget);
     }
 }

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.jspecify.annotations.Nullable;
@@ -219,9 +218,19 @@ final class OffsetStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public BooleanSupplier watchTransaction(Admission admission) {
+    public ClaimWatch watchTransaction(Admission admission) {
         MessageId claimed = admission.claimed();
         return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
+    }
+
+    /** They come again in order: the first of a partition stands for those after it. */
+    @Override
+    public void takeBack(Admission admission) {
+        Map<TopicPartition, RecordCoordinates> firsts = new HashMap<>();
+        for (Candidate candidate : admission.admitted()) {
+            firsts.putIfAbsent(partition(candidate), candidate.coordinates());
+        }
+        firsts.values().forEach(first -> this.positions.setBack(this.consumer, first));
     }
 
     private static TopicPartition partition(Candidate candidate) {

@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
 
 /**
  * Knows which messages have been processed.
@@ -59,7 +58,7 @@ public interface ProcessedMessageStore {
      * @param claimed one of the messages that were claimed in it
      * @return asked before the commit, once: whether that claim is still part of it. By default, what {@link #holds} says
      */
-    default BooleanSupplier watchClaim(MessageId claimed) {
+    default ClaimWatch watchClaim(MessageId claimed) {
         return () -> holds(claimed);
     }
 
@@ -70,7 +69,7 @@ public interface ProcessedMessageStore {
      * @return asked before the commit: whether the database still holds what was done in the transaction since. By
      *     default, that it does
      */
-    default BooleanSupplier watchTransaction(String consumer) {
+    default ClaimWatch watchTransaction(String consumer) {
         return () -> true;
     }
 

@@ -6,7 +6,6 @@ import dev.idempotency.observe.Duplicate;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,7 +46,7 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public BooleanSupplier watchTransaction(Admission admission) {
+    public ClaimWatch watchTransaction(Admission admission) {
         return this.store.watchTransaction(this.consumer);
     }
 

@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 
 /**
  * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
@@ -137,8 +136,18 @@ final class VersionStrategy implements AdmissionStrategy {
     }
 
     @Override
-    public BooleanSupplier watchTransaction(Admission admission) {
+    public ClaimWatch watchTransaction(Admission admission) {
         MessageId claimed = admission.claimed();
         return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
+    }
+
+    /** Which version was there before is not known any more. */
+    @Override
+    public void takeBack(Admission admission) {
+        for (Candidate candidate : admission.admitted()) {
+            if (candidate.version() != null) {
+                this.versions.forget(candidate.version().entity());
+            }
+        }
     }
 }
