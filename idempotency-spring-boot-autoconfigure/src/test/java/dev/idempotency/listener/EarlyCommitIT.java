@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
@@ -11,6 +12,7 @@ import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestMariaDb;
 import java.util.List;
@@ -43,11 +45,35 @@ class EarlyCommitIT {
         assertAppliedOnce(url.get(), CallingProcedure.class);
     }
 
+    @Test
+    void theClaimIsTakenBackOnceTheDatabaseAnswers() {
+        String suffix = TestKafka.uniqueName("");
+        TestKafka.createTopics(1, KINDS.stream().map(kind -> kind + suffix).toArray(String[]::new));
+        try (TestApplication app = start("jdbc:h2:mem:silent;DB_CLOSE_DELAY=-1", suffix, Renaming.class)) {
+            app.send("records" + suffix, "fails 1", "records fails 1");
+            OutageRegistry outages = app.bean(OutageRegistry.class);
+            await().until(() -> !outages.current().isEmpty());
+            app.jdbc().execute("alter table gone rename to idempotency_processed");
+            app.awaitCaughtUp("records" + suffix, "records" + suffix);
+            assertThat(app.bean(Effects.class).all()).containsExactly("records fails 1");
+            assertThat(app.jdbc().queryForList("select message_id from idempotency_processed", String.class))
+                    .containsExactly("fails 1");
+        }
+    }
+
+    private static TestApplication start(String url, String suffix, Class<? extends Work> work) {
+        List<String> properties = List.of(
+                "suffix=" + suffix,
+                "idempotency.cleanup.enabled=false",
+                "idempotency.errors.initial-interval=10ms",
+                "idempotency.errors.outage.max-interval=100ms");
+        return TestApplication.start(url, properties, Listeners.class, work);
+    }
+
     private static void assertAppliedOnce(String url, Class<? extends Work> work) {
         String suffix = TestKafka.uniqueName("");
         TestKafka.createTopics(1, KINDS.stream().map(kind -> kind + suffix).toArray(String[]::new));
-        try (TestApplication app = TestApplication.start(
-                url, List.of("suffix=" + suffix, "idempotency.errors.initial-interval=10ms"), Listeners.class, work)) {
+        try (TestApplication app = start(url, suffix, work)) {
             for (String kind : KINDS) {
                 // The one that fails comes first: what is done before it in its transaction would be done twice.
                 for (String payload : PAYLOADS) {
@@ -98,6 +124,28 @@ class EarlyCommitIT {
             if (failing) {
                 throw new IllegalStateException("the first time");
             }
+        }
+    }
+
+    /** What it does commits, and leaves the claim where nobody finds it. */
+    @Import(Effects.class)
+    static class Renaming implements Work {
+
+        private final JdbcTemplate jdbc;
+        private final Effects effects;
+
+        Renaming(JdbcTemplate jdbc, Effects effects) {
+            this.jdbc = jdbc;
+            this.effects = effects;
+        }
+
+        @Override
+        public void apply(String payload, boolean failing) {
+            if (failing) {
+                this.jdbc.execute("alter table idempotency_processed rename to gone");
+                throw new IllegalStateException("the first time");
+            }
+            this.effects.happen(payload);
         }
     }
 
