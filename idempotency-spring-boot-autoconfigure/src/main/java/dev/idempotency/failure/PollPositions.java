@@ -32,11 +32,15 @@ final class PollPositions {
     /** A consumer is about to poll. */
     static void begin(Consumer<?, ?> consumer) {
         Map<TopicPartition, Long> next = NEXT.get();
+        Map<TopicPartition, Long> before = Map.copyOf(next);
+        Set<TopicPartition> paused = consumer.paused();
         next.clear();
         for (TopicPartition partition : consumer.assignment()) {
             Long position = positionOf(partition, consumer, Duration.ZERO);
             if (position != null) {
-                next.put(partition, position);
+                // The consumer is paused while its container holds records of an earlier poll, and hands them over.
+                boolean held = paused.contains(partition) && before.containsKey(partition);
+                next.put(partition, held ? Math.min(before.get(partition), position) : position);
             }
         }
     }
