@@ -19,6 +19,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.listener.ContainerProperties;
 
 /**
  * Installs error handling in the containers of protected listeners, so that they lose nothing to failures.
@@ -84,9 +85,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
-        if (container.getCommonErrorHandler() == null) {
-            container.setCommonErrorHandler(new RollbackErrorHandler(suspension));
-        }
+        keepCommitsToWhatIsDelivered(container, consumer);
         OutageInterceptor.install(container, outage);
         this.suspensions.put(container, suspension);
     }
@@ -142,13 +141,18 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    /** What a container with Kafka transactions has beside what is installed here; {@code null} for others. */
+    /**
+     * What a container with Kafka transactions has beside what is installed here; {@code null} for others, and if it is what
+     * Spring Kafka provides: that drops no batches, and is asked about no records.
+     */
     public static @Nullable Object rollbackProcessorOf(AbstractMessageListenerContainer<?, ?> container) {
         if (ContainerFacts.kafkaTransactionsOf(container) == null) {
             return null;
         }
-        Object processor = container.getAfterRollbackProcessor();
-        return (processor instanceof OutageRollbackProcessor<?, ?> outages) ? outages.delegate() : processor;
+        AfterRollbackProcessor<?, ?> present = container.getAfterRollbackProcessor();
+        AfterRollbackProcessor<?, ?> processor =
+                (present instanceof OutageRollbackProcessor<?, ?> outages) ? outages.delegate() : present;
+        return RetryingRollbackProcessor.isToBeProvidedFor(processor) ? null : processor;
     }
 
     /** Whether a container has been given another one since, which it would call in place of what was installed. */
@@ -163,7 +167,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
         if (handler != null && !(handler instanceof OutageErrorHandler) && !(handler instanceof RollbackErrorHandler)) {
-            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
+            // Where each partition is a batch, a container never comes back to what an error handler has left over.
+            boolean seeks = ContainerFacts.deliversBatches(container)
+                    && container.getContainerProperties().isSubBatchPerPartition();
+            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension, seeks));
         }
     }
 
@@ -173,7 +180,25 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         // Spring Kafka's own has batches come again at once, for as long as they fail.
         boolean pausing =
                 ContainerFacts.deliversBatches(container) && RetryingRollbackProcessor.isToBeProvidedFor(present);
-        container.setAfterRollbackProcessor(new OutageRollbackProcessor<>(present, suspension, pausing));
+        RollbackErrorHandler errorHandler = new RollbackErrorHandler(suspension);
+        container.setAfterRollbackProcessor(new OutageRollbackProcessor<>(present, suspension, errorHandler, pausing));
+        if (container.getCommonErrorHandler() == null) {
+            container.setCommonErrorHandler(errorHandler);
+        }
+    }
+
+    /** With that setting, a container commits where its consumer stands: past records that it has polled and still holds. */
+    private static void keepCommitsToWhatIsDelivered(
+            AbstractMessageListenerContainer<?, ?> container, String consumer) {
+        ContainerProperties properties = container.getContainerProperties();
+        if (properties.isFixTxOffsets()) {
+            properties.setFixTxOffsets(false);
+            logger.warn(
+                    "fixTxOffsets is switched off for consumer '{}': its container would commit records that it has polled and"
+                            + " not yet delivered, and they would be lost if it stops. Remove it. At the end of a"
+                            + " transaction in its topic, the consumer may seem to lag behind by one.",
+                    consumer);
+        }
     }
 
     private ConsumerAwareRecordRecoverer recoverer(

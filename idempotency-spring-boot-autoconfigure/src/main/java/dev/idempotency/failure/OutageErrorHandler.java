@@ -3,7 +3,9 @@ package dev.idempotency.failure;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -23,6 +25,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
+    private final boolean seeks;
     private final Redelivery redelivery = new Redelivery();
     private final PollFailureHandler pollFailures;
 
@@ -40,9 +43,15 @@ final class OutageErrorHandler implements CommonErrorHandler {
         }
     }
 
-    OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
+    /**
+     * Stands before an error handler.
+     *
+     * @param seeks whether the container gets records again only by seeking, whatever the error handler does
+     */
+    OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension, boolean seeks) {
         this.delegate = delegate;
         this.suspension = suspension;
+        this.seeks = seeks;
         this.pollFailures = new PollFailureHandler(delegate, suspension);
     }
 
@@ -109,7 +118,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             throw Redelivery.seekBack(failure, records, consumer, container);
         }
         try {
-            this.delegate.handleBatch(failure, data, consumer, container, retry(invokeListener, records, container));
+            handleBatchBySeeking(failure, data, consumer, container, retry(invokeListener, records, container));
             records.forEach(this.redelivery::forget);
         } catch (OutageDuringRetry outage) {
             throw Redelivery.seekBack(outage.failure, records, consumer, container);
@@ -117,6 +126,24 @@ final class OutageErrorHandler implements CommonErrorHandler {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetries(kept, records.size(), named -> Redelivery.isSoughtBack(List.of(named), consumer), consumer);
             throw kept;
+        }
+    }
+
+    /** Some containers have a batch handled so, whatever the handler does: what one returns that does not seek would be lost. */
+    private void handleBatchBySeeking(
+            Exception failure,
+            ConsumerRecords<?, ?> data,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container,
+            Runnable retry) {
+        if (this.delegate.seeksAfterHandling()) {
+            this.delegate.handleBatch(failure, data, consumer, container, retry);
+            return;
+        }
+        ConsumerRecords<?, ?> remaining =
+                this.delegate.handleBatchAndReturnRemaining(failure, data, consumer, container, retry);
+        if (!remaining.isEmpty()) {
+            throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer, container);
         }
     }
 
@@ -137,7 +164,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
                     failure, data, consumer, container, retry(invokeListener, records, container));
             recordRetries(failure, remaining.count(), named -> contains(remaining, named), consumer);
-            return remaining;
+            return inOrderOf(data, remaining);
         } catch (OutageDuringRetry outage) {
             return (ConsumerRecords<K, V>) data;
         } catch (Throwable ex) {
@@ -148,6 +175,15 @@ final class OutageErrorHandler implements CommonErrorHandler {
             this.suspension.pauseAfterFailedHandler(ex, this.delegate, records.get(0), container);
             return (ConsumerRecords<K, V>) data;
         }
+    }
+
+    /** Containers commit all that comes before the first of them, which Spring Kafka's handler may give in another order. */
+    private static <K, V> ConsumerRecords<K, V> inOrderOf(ConsumerRecords<?, ?> data, ConsumerRecords<K, V> remaining) {
+        Map<TopicPartition, List<ConsumerRecord<K, V>>> ordered = new LinkedHashMap<>();
+        data.partitions().stream()
+                .filter(remaining.partitions()::contains)
+                .forEach(partition -> ordered.put(partition, remaining.records(partition)));
+        return new ConsumerRecords<>(ordered, Map.of());
     }
 
     private static boolean contains(ConsumerRecords<?, ?> records, ConsumerRecord<?, ?> record) {
@@ -198,7 +234,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public boolean seeksAfterHandling() {
-        return this.delegate.seeksAfterHandling();
+        return this.seeks || this.delegate.seeksAfterHandling();
     }
 
     @Override
