@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
+import java.util.Set;
 
 /** Makes of a delivered message a candidate, with what a listener's strategy recognises it by. */
 public interface CandidateFactory {
@@ -14,6 +15,6 @@ public interface CandidateFactory {
      */
     Candidate create(int position, MessageView message);
 
-    /** Whether it looks at nothing but the record, so that a message is identified before its record is converted. */
-    boolean isOfRecord();
+    /** The variables that it needs of the converted message, {@code payload} or names of arguments: none, if the record will do. */
+    Set<String> variables();
 }

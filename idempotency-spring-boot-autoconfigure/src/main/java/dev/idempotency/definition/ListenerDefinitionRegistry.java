@@ -101,7 +101,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (this.running) {
             this.exceptions.log();
         }
-        return new ProtectedMethods(definitions, polls.sharing());
+        return new ProtectedMethods(definitions, polls.isGranted());
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */

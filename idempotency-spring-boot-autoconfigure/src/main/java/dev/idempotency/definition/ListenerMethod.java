@@ -4,9 +4,13 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -17,6 +21,7 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
@@ -34,6 +39,9 @@ public final class ListenerMethod {
             MessageHeaders.class,
             MessageHeaderAccessor.class,
             ConsumerRecords.class);
+
+    /** What message converters convert, so that a value of such a type need not be the payload. */
+    private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
 
     private final Method method;
     private final boolean targetSeen;
@@ -94,6 +102,36 @@ public final class ListenerMethod {
 
     List<String> parameterNames() {
         return this.names;
+    }
+
+    /** Whether a record's value is the payload, without conversion, so that a key can be taken from either. */
+    public boolean isPayload(@Nullable Object value) {
+        return value == null || takesRecord() || (mayTakeValue() && payloadType().isInstance(value));
+    }
+
+    /** Whether it takes the record itself, or no payload at all. */
+    public boolean takesRecord() {
+        return payloadType() == ConsumerRecord.class;
+    }
+
+    private Class<?> payloadType() {
+        return (this.payloadIndex == NONE) ? ConsumerRecord.class : this.method.getParameterTypes()[this.payloadIndex];
+    }
+
+    private boolean mayTakeValue() {
+        return !CONVERTED.contains(payloadType()) && !payloadType().isAssignableFrom(GenericMessage.class);
+    }
+
+    /** The variables of a key that can be taken from the record's value, or from the record. */
+    Set<String> payloadVariables() {
+        Set<String> variables = new HashSet<>();
+        if (takesRecord() || mayTakeValue()) {
+            variables.add("payload");
+            if (this.payloadIndex != NONE && this.payloadIndex < this.names.size()) {
+                variables.add(this.names.get(this.payloadIndex));
+            }
+        }
+        return variables;
     }
 
     /** The position of the payload among the arguments, or {@link #NONE}. */

@@ -5,6 +5,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
@@ -25,7 +26,7 @@ record MessageCandidates(MessageIdResolver ids, ConflictHandling conflicts) impl
     }
 
     @Override
-    public boolean isOfRecord() {
-        return this.ids.isOfRecord();
+    public Set<String> variables() {
+        return this.ids.variables();
     }
 }

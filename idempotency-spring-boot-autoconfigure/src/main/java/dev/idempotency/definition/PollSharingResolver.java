@@ -4,19 +4,19 @@ import dev.idempotency.kafka.ContainerFacts;
 import java.util.List;
 import java.util.Objects;
 
-/** Decides, once per container, whether the records of a poll share one transaction, and how. */
+/** Decides, once per container, whether the records of a poll share one transaction. */
 final class PollSharingResolver {
 
     /**
      * What was decided.
      *
-     * @param sharing how records share a transaction
+     * @param isGranted whether records share a transaction
      * @param demanded whether a listener says that they have to
      * @param obstacles why they cannot, where they were to
      */
-    record Decision(PollSharing sharing, boolean demanded, List<ListenerFault> obstacles) {
+    record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
 
-        private static final Decision NOT_ASKED = new Decision(PollSharing.NONE, false, List.of());
+        private static final Decision NOT_ASKED = new Decision(false, false, List.of());
 
         /** What keeps the application from starting. */
         List<ListenerFault> faults() {
@@ -49,8 +49,6 @@ final class PollSharingResolver {
                 .map(ListenerResolver.Resolved::definition)
                 .filter(Objects::nonNull)
                 .toList();
-        PollSharing sharing =
-                areIdsKnown(listeners, definitions) ? PollSharing.CLAIMED_TOGETHER : PollSharing.CLAIMED_ONE_BY_ONE;
         TransactionPerPollValidator validator = new TransactionPerPollValidator(demanded);
         validator.refuseContainer(first.container());
         for (int i = 0; i < listeners.size(); i++) {
@@ -59,17 +57,8 @@ final class PollSharingResolver {
         validator.refuseHandlers(
                 listeners,
                 resolved.stream().map(ListenerResolver.Resolved::listener).toList());
-        validator.refuseInbox(definitions, sharing);
+        validator.refuseKeys(definitions);
         boolean possible = validator.obstacles().isEmpty() && definitions.size() == listeners.size();
-        return new Decision(possible ? sharing : PollSharing.NONE, demanded, validator.obstacles());
-    }
-
-    /** Whether the records alone tell who claims them, and under which ids. */
-    private static boolean areIdsKnown(List<ListenerCandidate> listeners, List<ListenerDefinition> definitions) {
-        ListenerCandidate first = listeners.get(0);
-        return first.container().getRecordInterceptor() == null
-                && definitions.stream()
-                        .allMatch(definition -> definition.candidates().isOfRecord())
-                && listeners.stream().allMatch(listener -> listener.annotation().equals(first.annotation()));
+        return new Decision(possible, demanded, validator.obstacles());
     }
 }

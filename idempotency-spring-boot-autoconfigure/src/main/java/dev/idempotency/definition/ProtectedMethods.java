@@ -14,17 +14,12 @@ import org.springframework.aop.support.AopUtils;
 public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
-    private final PollSharing sharing;
+    private final boolean transactionPerPoll;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    /**
-     * Keeps the definitions of methods.
-     *
-     * @param sharing whether they are called record by record in one transaction for all records of a poll, and how
-     */
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, PollSharing sharing) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll) {
         this.definitions = Map.copyOf(definitions);
-        this.sharing = sharing;
+        this.transactionPerPoll = transactionPerPoll;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -50,9 +45,9 @@ public final class ProtectedMethods {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
-    /** How the records of a poll share one transaction. */
-    public PollSharing sharing() {
-        return this.sharing;
+    /** Whether a record listener shares one transaction among all records of a poll. */
+    public boolean hasTransactionPerPoll() {
+        return this.transactionPerPoll;
     }
 
     /** The definition that stands for all where they do not differ in what is asked for: of several, the first by name. */

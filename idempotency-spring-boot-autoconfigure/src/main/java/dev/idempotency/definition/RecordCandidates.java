@@ -4,6 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
+import java.util.Set;
 
 /**
  * Candidates that are recognised by their record: a copy, as in retry topics, is another one.
@@ -19,7 +20,7 @@ record RecordCandidates(MessageIdResolver ids) implements CandidateFactory {
     }
 
     @Override
-    public boolean isOfRecord() {
-        return true;
+    public Set<String> variables() {
+        return Set.of();
     }
 }

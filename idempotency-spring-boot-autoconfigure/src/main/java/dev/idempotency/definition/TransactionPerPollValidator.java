@@ -9,12 +9,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 
-/**
- * What keeps record listeners from having one transaction per poll: their container becomes a batch container.
- *
- * <p>It looks at the container as the application has made it. Later there are interceptors of ours, and a definition that
- * would not keep what it promises.
- */
+/** What keeps record listeners from having one transaction per poll: their container becomes a batch container. */
 final class TransactionPerPollValidator {
 
     private static final List<AckMode> BY_THE_LISTENER = List.of(AckMode.MANUAL, AckMode.MANUAL_IMMEDIATE);
@@ -58,11 +53,10 @@ final class TransactionPerPollValidator {
                         + " transaction of those that are.",
                 "Put @IdempotentListener on the class");
         refuseIf(
-                this.demanded
-                        && listeners.stream()
-                                .anyMatch(other -> !other.annotation().transactionPerPoll()),
-                "Other @KafkaHandler methods of its class do not ask for it, and a poll has records for all of them.",
-                "Put @IdempotentListener(transactionPerPoll = true) on the class");
+                listeners.stream().anyMatch(other -> !other.annotation().equals(first.annotation())),
+                "The @KafkaHandler methods of its class differ in @IdempotentListener, and all records of a poll are"
+                        + " claimed together.",
+                "Put one @IdempotentListener on the class");
         refuseIf(
                 known.stream()
                         .anyMatch(other -> other.transactionManager() != one.transactionManager()
@@ -72,15 +66,18 @@ final class TransactionPerPollValidator {
                 "Put one @Transactional on the class");
     }
 
-    /** The inbox notes, before there is a transaction, which messages the listener is about to be called with. */
-    void refuseInbox(List<ListenerDefinition> definitions, PollSharing sharing) {
+    /** All records of a poll are claimed before the first is converted for its listener. */
+    void refuseKeys(List<ListenerDefinition> definitions) {
         refuseIf(
-                sharing == PollSharing.CLAIMED_ONE_BY_ONE
-                        && definitions.stream().anyMatch(definition -> definition.inbox() != null),
-                "Its messages are kept in the inbox, which notes those of a poll before any is processed, and their ids"
-                        + " are not known then: its container has a RecordInterceptor, its key needs #payload or"
-                        + " arguments, or its @KafkaHandler methods differ in @IdempotentListener.",
-                "Remove the inbox, or take the key from #record or #headers, without a RecordInterceptor");
+                definitions.stream().anyMatch(definition -> !areKnown(definition, definitions.size())),
+                "Its key or version needs more than the record and its deserialized value.",
+                "Take it from #record, #headers or, where a deserializer creates it, #payload");
+    }
+
+    private static boolean areKnown(ListenerDefinition definition, int methods) {
+        Set<String> variables = definition.candidates().variables();
+        return variables.isEmpty()
+                || (methods == 1 && definition.method().payloadVariables().containsAll(variables));
     }
 
     void refuseContainer(AbstractMessageListenerContainer<?, ?> container) {
@@ -96,6 +93,10 @@ final class TransactionPerPollValidator {
                 "Its container takes part in Kafka transactions, or has others of its own: if one record fails, what was sent for those before it"
                         + " is undone, and they are not.",
                 "Remove the transaction manager from the container factory");
+        refuseIf(
+                container.getRecordInterceptor() != null,
+                "Its container has a RecordInterceptor, which batches are not given to.",
+                "Remove the RecordInterceptor from the container factory");
         refuseIf(
                 properties.isDeliveryAttemptHeader(),
                 "Its container counts delivery attempts, which it does not for the records of a batch.",

@@ -6,6 +6,8 @@ import dev.idempotency.key.MessageView;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.EntityVersion;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * Candidates that are recognised by the version of an entity.
@@ -25,7 +27,9 @@ record VersionCandidates(MessageIdResolver entities, VersionResolver versions) i
     }
 
     @Override
-    public boolean isOfRecord() {
-        return this.entities.isOfRecord() && this.versions.isOfRecord();
+    public Set<String> variables() {
+        Set<String> variables = new HashSet<>(this.entities.variables());
+        variables.addAll(this.versions.variables());
+        return variables;
     }
 }

@@ -4,10 +4,11 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.jspecify.annotations.Nullable;
+import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
@@ -21,13 +22,9 @@ final class ContainerSuspension {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
 
-    /** The message that has come again last on a thread for nobody's fault, and how often in a row. */
-    private record Unblamed(RecordCoordinates coordinates, int failures) {}
-
     private final Outage outage;
     private final ConsumerPauses pauses;
     private final ConsumerObserver observer;
-    private final ThreadLocal<@Nullable Unblamed> unblamed = new ThreadLocal<>();
 
     ContainerSuspension(Outage outage, ConsumerPauses pauses, ConsumerObserver observer) {
         this.outage = outage;
@@ -40,44 +37,41 @@ final class ContainerSuspension {
     }
 
     /**
-     * Pauses the consumer if what failed must come again through no fault of its own. Otherwise the failure is the error
-     * handler's to handle.
+     * Pauses the consumer if the failure is not the message's own, so that the same records must be redelivered. Otherwise
+     * the failure is the error handler's to handle.
      *
-     * @param records the record that failed, or a batch, which comes again as a whole
-     * @return whether they must come again
+     * @param records the record that failed, or a batch
+     * @return whether they must be redelivered
      */
     boolean trySuspend(
             Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
-        if (!DeliveryContext.takeSettled(records)) {
-            return trySuspendUnsettled(failure, records, container);
+        if (!ConsumerThreadState.current().takeCommitted(records)) {
+            return trySuspendUncommitted(failure, records, container);
         }
         logger.warn(
-                "{} has been processed, but what comes after its transaction failed, such as the commit of its offset."
-                        + " It comes again, and will be dropped as a duplicate.",
+                "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It is"
+                        + " redelivered, and dropped as a duplicate.",
                 RecordCoordinates.of(records.get(0)),
                 failure);
-        pauseUnblamed(records.get(0), container);
+        pauseForRedelivery(records.get(0), container);
         return true;
     }
 
-    /** The same of a batch that is being retried or taken apart because it has failed before. */
-    boolean trySuspendRetry(
-            Exception failure, List<? extends ConsumerRecord<?, ?>> batch, MessageListenerContainer container) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        if (named != null) {
-            this.outage.suspects().inheritFailures(named, batch.get(0));
-        }
-        return trySuspend(failure, batch, container);
-    }
-
-    /** The same of records that are known not to have been processed. */
-    boolean trySuspendUnsettled(
+    /** Does the same for records that are known not to be committed. */
+    boolean trySuspendUncommitted(
             Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
         FailureKind kind = this.outage.judge(failure, (named != null) ? named : records.get(0));
         if (kind == FailureKind.MESSAGE) {
             // The database has answered.
             recordSuccess();
+            return false;
+        }
+        if (kind == FailureKind.CONTENTION
+                && named == null
+                && records.size() > 1
+                && !ConsumerThreadState.current().isSplit(records)) {
+            // Once they are split, only the record that contends has to wait.
             return false;
         }
         suspend(kind, failure, records, container);
@@ -107,6 +101,11 @@ final class ContainerSuspension {
         this.outage.recordSuccess();
     }
 
+    /** The consumer thread no longer waits if its record is not assigned to it any more. */
+    void rebalance(Set<TopicPartition> assignment) {
+        this.outage.stopWaitingUnless(assignment::contains);
+    }
+
     /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
     RuntimeException ensureRedelivery(
             Throwable thrown,
@@ -121,38 +120,30 @@ final class ContainerSuspension {
         }
         pauseAfterFailedHandler(thrown, handler, records.get(0), container);
         Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
-        return soughtBack ? Redelivery.comesAgain(failure) : Redelivery.seekBack(failure, records, consumer, container);
+        return soughtBack ? Redelivery.expect(failure) : Redelivery.seekBack(failure, records, consumer);
     }
 
     /** Pauses the consumer, which gets a record again that an error handler has failed at. */
     void pauseAfterFailedHandler(
             Throwable thrown, Object handler, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
         logger.error(
-                "{} failed at {}: the record is not skipped, it comes again. Mend what it calls, such as a recoverer or a"
+                "{} failed at {}: the record is not skipped, it is redelivered. Fix what it calls, such as a recoverer or a"
                         + " back-off function.",
                 handler.getClass().getName(),
                 RecordCoordinates.of(record),
                 thrown);
-        pauseUnblamed(record, container);
+        pauseForRedelivery(record, container);
     }
 
-    /** Pauses the consumer, for longer each time, which gets a batch again that begins with this record and is never given up. */
-    void pauseBeforeRetry(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
-        pauseUnblamed(first, container);
-    }
-
-    /** Pauses the consumer, which gets a message again that has done nothing wrong. */
-    private void pauseUnblamed(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        RecordCoordinates coordinates = RecordCoordinates.of(record);
-        Unblamed last = this.unblamed.get();
-        int failures = (last != null && last.coordinates().equals(coordinates)) ? last.failures() + 1 : 1;
-        this.unblamed.set(new Unblamed(coordinates, failures));
+    /** Pauses the consumer, longer each time, before a record is redelivered that did not fail by itself. */
+    private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+        int failures = ConsumerThreadState.current().countRedelivery(RecordCoordinates.of(record));
         pause(record, container, () -> this.outage.pauseAfter(failures));
     }
 
     private void pause(ConsumerRecord<?, ?> record, MessageListenerContainer container, Supplier<Duration> duration) {
         try {
-            this.pauses.pause(container, Redelivery.partitionOf(record), duration.get());
+            this.pauses.pauseAll(container, ConsumerThreadState.partitionOf(record), duration.get());
         } catch (RuntimeException ex) {
             logger.error("A consumer could not be paused: it tries again at once", ex);
         }

@@ -86,7 +86,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);
-        OutageInterceptor.install(container, outage);
         this.suspensions.put(container, suspension);
     }
 
@@ -167,10 +166,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
         if (handler != null && !(handler instanceof OutageErrorHandler) && !(handler instanceof RollbackErrorHandler)) {
-            // Where each partition is a batch, a container never comes back to what an error handler has left over.
-            boolean seeks = ContainerFacts.deliversBatches(container)
-                    && container.getContainerProperties().isSubBatchPerPartition();
-            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension, seeks));
+            container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
         }
     }
 

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import org.apache.kafka.clients.consumer.Consumer;
+import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +27,6 @@ final class Outage {
 
     private static final Logger logger = LoggerFactory.getLogger(Outage.class);
 
-    /** After a poll it is known already, unless the broker is away. */
-    private static final Duration POSITION_KNOWN_WITHIN = Duration.ofMillis(100);
-
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
@@ -38,12 +35,8 @@ final class Outage {
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
-    /**
-     * What a thread waits for.
-     *
-     * @param before whether its consumer was seen to stand before the record; those of some error handlers never do
-     */
-    private record Waiting(int attempts, RecordCoordinates where, boolean before) {
+    /** What a thread waits for. */
+    private record Waiting(int attempts, RecordCoordinates where) {
 
         TopicPartition partition() {
             return new TopicPartition(this.where.topic(), this.where.partition());
@@ -90,7 +83,7 @@ final class Outage {
     synchronized Duration recordFailure(FailureKind kind, Exception failure, RecordCoordinates where) {
         Waiting last = this.waiting.get(Thread.currentThread());
         int attempts = (last != null) ? last.attempts() + 1 : 1;
-        this.waiting.put(Thread.currentThread(), new Waiting(attempts, where, false));
+        this.waiting.put(Thread.currentThread(), new Waiting(attempts, where));
         if (this.declared == null && (kind == FailureKind.OUTAGE || attempts >= this.pauses.maxAttempts())) {
             begin(failure, where);
         }
@@ -102,7 +95,7 @@ final class Outage {
         if (own != null) {
             Awaited awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
             this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(own.getMessage()), awaited);
-            logger.warn("Consumer '{}' stands still. {}", this.consumer, own.getMessage());
+            logger.warn("Consumer '{}' is paused: {}", this.consumer, own.getMessage());
             this.observer.outageBegan(own);
             return;
         }
@@ -125,27 +118,11 @@ final class Outage {
         }
     }
 
-    /** Ends this thread's waiting for a record that is another consumer's now, or that its consumer has passed. */
-    void stopWaitingIfPassed(Consumer<?, ?> kafkaConsumer) {
-        Thread thread = Thread.currentThread();
-        Waiting known = this.waiting.isEmpty() ? null : this.waiting.get(thread);
-        if (known == null) {
-            return;
-        }
-        try {
-            if (!kafkaConsumer.assignment().contains(known.partition())) {
-                stopWaiting();
-                return;
-            }
-            boolean passed = kafkaConsumer.position(known.partition(), POSITION_KNOWN_WITHIN)
-                    > known.where().offset();
-            if (passed && known.before()) {
-                stopWaiting();
-            } else if (!passed && !known.before()) {
-                this.waiting.replace(thread, known, new Waiting(known.attempts(), known.where(), true));
-            }
-        } catch (RuntimeException ex) {
-            logger.debug("It is not known whether {} can still come; that is looked at after the next poll", known, ex);
+    /** Ends this thread's waiting for a record whose partition another consumer has now. */
+    void stopWaitingUnless(Predicate<TopicPartition> assigned) {
+        Waiting known = this.waiting.isEmpty() ? null : this.waiting.get(Thread.currentThread());
+        if (known != null && !assigned.test(known.partition())) {
+            stopWaiting();
         }
     }
 

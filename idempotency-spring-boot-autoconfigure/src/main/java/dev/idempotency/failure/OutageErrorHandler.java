@@ -3,10 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -17,41 +14,33 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
 
 /**
- * Wraps a container's error handler, be it the application's or the provided one, which is asked about the message's own
- * failures alone. After any other failure the same records are delivered again, in order, until they succeed, with pauses
- * in which the consumer goes on polling.
+ * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
+ * same records are redelivered until they succeed, with pauses in which the consumer keeps polling.
+ *
+ * <p>If several records fail together, they are redelivered and processed one by one, and the error handler is told which
+ * of them failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
+ * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
-    private final boolean seeks;
-    private final Redelivery redelivery = new Redelivery();
     private final PollFailureHandler pollFailures;
 
-    /** Leaves an error handler's loop of retries. It is no exception, as that loop catches those. */
-    private static final class OutageDuringRetry extends Error {
+    /** Leaves an error handler's loop of retries in memory. It is no exception, as that loop catches those. */
+    private static final class RetryInMemory extends Error {
 
         @Serial
         private static final long serialVersionUID = 1L;
 
-        private final transient Exception failure;
-
-        OutageDuringRetry(Exception failure) {
-            super(null, failure, false, false);
-            this.failure = failure;
+        RetryInMemory() {
+            super(null, null, false, false);
         }
     }
 
-    /**
-     * Stands before an error handler.
-     *
-     * @param seeks whether the container gets records again only by seeking, whatever the error handler does
-     */
-    OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension, boolean seeks) {
+    OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
         this.suspension = suspension;
-        this.seeks = seeks;
         this.pollFailures = new PollFailureHandler(delegate, suspension);
     }
 
@@ -68,41 +57,30 @@ final class OutageErrorHandler implements CommonErrorHandler {
         ConsumerRecord<?, ?> first = records.get(0);
         Exception failure = Causes.makeFinite(thrown);
         if (this.suspension.trySuspend(failure, List.of(first), container)) {
-            throw Redelivery.seekBack(failure, records, consumer, container);
+            throw Redelivery.seekBack(failure, records, consumer);
         }
         try {
-            this.delegate.handleRemaining(failure, records, consumer, container);
-            this.redelivery.forget(first);
+            handleFirst(failure, records, consumer, container);
+            ConsumerThreadState.current().endRetry(first);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
-            recordRetry(first, consumer);
+            recordRetry(first);
             throw kept;
         }
     }
 
-    @Override
-    public boolean handleOne(
-            Exception thrown,
-            ConsumerRecord<?, ?> record,
+    private void handleFirst(
+            Exception failure,
+            List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        Exception failure = Causes.makeFinite(thrown);
-        if (this.suspension.trySuspend(failure, List.of(record), container)) {
-            return false;
-        }
-        boolean handled = false;
-        try {
-            handled = this.delegate.handleOne(failure, record, consumer, container);
-        } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
-            this.suspension.pauseAfterFailedHandler(ex, this.delegate, record, container);
-        }
-        if (handled) {
-            this.redelivery.forget(record);
+        if (this.delegate.seeksAfterHandling()) {
+            this.delegate.handleRemaining(failure, records, consumer, container);
+        } else if (this.delegate.handleOne(failure, records.get(0), consumer, container)) {
+            Redelivery.seekToFirst(records.subList(1, records.size()), consumer);
         } else {
-            recordRetry(record, consumer);
+            throw Redelivery.seekBack(failure, records, consumer);
         }
-        return handled;
     }
 
     @Override
@@ -113,29 +91,48 @@ final class OutageErrorHandler implements CommonErrorHandler {
             MessageListenerContainer container,
             Runnable invokeListener) {
         List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
-        Exception failure = NamedFailure.forErrorHandler(thrown);
+        ConsumerThreadState state = ConsumerThreadState.current();
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(thrown);
+        Exception failure = Causes.makeFinite(thrown);
         if (this.suspension.trySuspend(failure, records, container)) {
-            throw Redelivery.seekBack(failure, records, consumer, container);
+            throw Redelivery.seekBack(failure, records, consumer);
         }
+        if (named == null && records.size() > 1 && !state.isSplit(records)) {
+            state.split(records);
+            throw Redelivery.seekBack(failure, records, consumer);
+        }
+        // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
+        ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
+        state.split(List.of(failed));
         try {
-            handleBatchBySeeking(failure, data, consumer, container, retry(invokeListener, records, container));
-            records.forEach(this.redelivery::forget);
-        } catch (OutageDuringRetry outage) {
-            throw Redelivery.seekBack(outage.failure, records, consumer, container);
+            handleNamed(
+                    (named != null && failure == thrown) ? failure : BatchFailure.at(failed, failure),
+                    data,
+                    consumer,
+                    container);
+            records.forEach(state::endRetry);
+        } catch (RetryInMemory retry) {
+            recordRetry(failed);
+            throw Redelivery.seekBack(failure, records, consumer);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
-            recordRetries(kept, records.size(), named -> Redelivery.isSoughtBack(List.of(named), consumer), consumer);
+            if (Redelivery.isSoughtBack(List.of(failed), consumer)) {
+                recordRetry(failed);
+            } else {
+                state.endRetry(failed);
+            }
             throw kept;
         }
     }
 
-    /** Some containers have a batch handled so, whatever the handler does: what one returns that does not seek would be lost. */
-    private void handleBatchBySeeking(
+    private void handleNamed(
             Exception failure,
             ConsumerRecords<?, ?> data,
             Consumer<?, ?> consumer,
-            MessageListenerContainer container,
-            Runnable retry) {
+            MessageListenerContainer container) {
+        Runnable retry = () -> {
+            throw new RetryInMemory();
+        };
         if (this.delegate.seeksAfterHandling()) {
             this.delegate.handleBatch(failure, data, consumer, container, retry);
             return;
@@ -143,86 +140,12 @@ final class OutageErrorHandler implements CommonErrorHandler {
         ConsumerRecords<?, ?> remaining =
                 this.delegate.handleBatchAndReturnRemaining(failure, data, consumer, container, retry);
         if (!remaining.isEmpty()) {
-            throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer, container);
+            throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
         }
     }
 
-    @Override
-    @SuppressWarnings("unchecked") // What comes again is the container's own batch.
-    public <K, V> ConsumerRecords<K, V> handleBatchAndReturnRemaining(
-            Exception thrown,
-            ConsumerRecords<?, ?> data,
-            Consumer<?, ?> consumer,
-            MessageListenerContainer container,
-            Runnable invokeListener) {
-        List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
-        Exception failure = NamedFailure.forErrorHandler(thrown);
-        if (this.suspension.trySuspend(failure, records, container)) {
-            return (ConsumerRecords<K, V>) data;
-        }
-        try {
-            ConsumerRecords<K, V> remaining = this.delegate.handleBatchAndReturnRemaining(
-                    failure, data, consumer, container, retry(invokeListener, records, container));
-            recordRetries(failure, remaining.count(), named -> contains(remaining, named), consumer);
-            return inOrderOf(data, remaining);
-        } catch (OutageDuringRetry outage) {
-            return (ConsumerRecords<K, V>) data;
-        } catch (Throwable ex) {
-            FatalErrors.rethrow(ex);
-            if (Redelivery.isSoughtBack(records, consumer)) {
-                throw ex;
-            }
-            this.suspension.pauseAfterFailedHandler(ex, this.delegate, records.get(0), container);
-            return (ConsumerRecords<K, V>) data;
-        }
-    }
-
-    /** Containers commit all that comes before the first of them, which Spring Kafka's handler may give in another order. */
-    private static <K, V> ConsumerRecords<K, V> inOrderOf(ConsumerRecords<?, ?> data, ConsumerRecords<K, V> remaining) {
-        Map<TopicPartition, List<ConsumerRecord<K, V>>> ordered = new LinkedHashMap<>();
-        data.partitions().stream()
-                .filter(remaining.partitions()::contains)
-                .forEach(partition -> ordered.put(partition, remaining.records(partition)));
-        return new ConsumerRecords<>(ordered, Map.of());
-    }
-
-    private static boolean contains(ConsumerRecords<?, ?> records, ConsumerRecord<?, ?> record) {
-        return records.records(Redelivery.partitionOf(record)).stream()
-                .anyMatch(each -> each.offset() == record.offset());
-    }
-
-    /** Error handlers retry batches in a loop that counts every exception; one that is not the message's leaves it. */
-    private Runnable retry(
-            Runnable invokeListener, List<ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
-        return () -> {
-            this.suspension.observer().retried(records.size());
-            try {
-                DeliveryContext.retryInPlace(invokeListener);
-            } catch (RuntimeException ex) {
-                Exception failure = NamedFailure.forErrorHandler(ex);
-                if (this.suspension.trySuspendRetry(failure, records, container)) {
-                    throw new OutageDuringRetry(failure);
-                }
-                throw (RuntimeException) failure;
-            }
-        };
-    }
-
-    /** Counts what comes again of a batch that failed: the record that is named, unless it was recovered, or else all. */
-    private void recordRetries(
-            Exception failure, int all, Predicate<ConsumerRecord<?, ?>> comesAgain, Consumer<?, ?> consumer) {
-        ConsumerRecord<?, ?> named = NamedFailure.recordOf(failure);
-        if (named == null) {
-            this.suspension.observer().retried(all);
-        } else if (comesAgain.test(named)) {
-            recordRetry(named, consumer);
-        } else {
-            this.redelivery.forget(named);
-        }
-    }
-
-    private void recordRetry(ConsumerRecord<?, ?> record, Consumer<?, ?> consumer) {
-        this.redelivery.expect(record, consumer);
+    private void recordRetry(ConsumerRecord<?, ?> record) {
+        ConsumerThreadState.current().expectRetry(record);
         this.suspension.observer().retried(1);
     }
 
@@ -234,7 +157,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public boolean seeksAfterHandling() {
-        return this.seeks || this.delegate.seeksAfterHandling();
+        return true;
     }
 
     @Override
@@ -247,10 +170,14 @@ final class OutageErrorHandler implements CommonErrorHandler {
         return this.delegate.deliveryAttempt(topicPartitionOffset);
     }
 
+    /**
+     * Called after any success, be it one of another partition. The delegate keeps its counts while a failed record is still
+     * to be redelivered: otherwise that one would be retried forever.
+     */
     @Override
     public void clearThreadState() {
         this.suspension.recordSuccess();
-        if (!this.redelivery.isExpected()) {
+        if (!ConsumerThreadState.current().isRetryExpected()) {
             this.delegate.clearThreadState();
         }
     }
@@ -274,6 +201,8 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void onPartitionsAssigned(
             Consumer<?, ?> consumer, Collection<TopicPartition> partitions, Runnable publishPause) {
+        ConsumerThreadState.current().rebalance(consumer.assignment(), partitions);
+        this.suspension.rebalance(consumer.assignment());
         this.delegate.onPartitionsAssigned(consumer, partitions, publishPause);
     }
 

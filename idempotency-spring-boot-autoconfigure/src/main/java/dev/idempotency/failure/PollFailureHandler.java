@@ -12,6 +12,7 @@ import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.RecordDeserializationException;
 import org.apache.kafka.common.errors.RecordDeserializationException.DeserializationExceptionOrigin;
 import org.apache.kafka.common.utils.Utils;
@@ -28,9 +29,9 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Handles what fails while a consumer polls, where no record is delivered: above all one that cannot be read, if its
- * deserializers could not be wrapped. It is given to the error handler as if it had been delivered, and skipped once it
- * has been handled there. After any other failure, what was polled and not delivered comes again.
+ * Handles failures outside the listener. A record that cannot be read, if its deserializers could not be wrapped, is given
+ * to the error handler as if it had been delivered, and skipped once it has been handled there. After any other failure,
+ * everything that is not committed is redelivered.
  */
 final class PollFailureHandler {
 
@@ -38,12 +39,15 @@ final class PollFailureHandler {
 
     private static final String SPRING_KAFKA = "org.springframework.kafka.";
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
+    private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(10);
+
+    /** Failures that follow one another so fast are slowed down, or they would become a busy loop. */
     private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
-    private static final Duration THROTTLE = Duration.ofSeconds(1);
+
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private final CommonErrorHandler handler;
     private final ContainerSuspension suspension;
-    private final ThreadLocal<@Nullable Long> last = new ThreadLocal<>();
 
     PollFailureHandler(CommonErrorHandler handler, ContainerSuspension suspension) {
         this.handler = handler;
@@ -66,54 +70,67 @@ final class PollFailureHandler {
     }
 
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        boolean readable = !(thrown instanceof RecordDeserializationException unreadable)
-                || unreadable.headers() == null
-                || areHandledBy(this.handler);
+        boolean soon = ConsumerThreadState.current().recordPollFailure() < SOON_NANOS;
+        boolean handled = false;
         try {
-            if (readable) {
-                goBack(thrown, consumer, container);
-                throttle();
-                this.handler.handleOtherException(thrown, consumer, container, batchListener);
+            if (thrown instanceof RecordDeserializationException unreadable
+                    && unreadable.headers() != null
+                    && !areHandledBy(this.handler)) {
+                handled = handle(unreadable, consumer, container);
             } else {
-                handle((RecordDeserializationException) thrown, consumer, container);
+                goBackToCommitted(consumer, container);
+                this.handler.handleOtherException(thrown, consumer, container, batchListener);
             }
         } finally {
-            this.last.set(System.nanoTime());
+            if (soon && !handled) {
+                pause();
+            }
         }
     }
 
-    private static void goBack(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container) {
-        if (PollPositions.goBack(consumer)) {
-            logger.error(
-                    "Something around the listener '{}' has failed, rather than the listener: an observation, whoever hears of"
-                            + " the container's events, or the like. The records that it was not called with come again."
-                            + " Mend what failed.",
-                    container.getListenerId(),
-                    thrown);
+    /**
+     * Has everything redelivered that is not committed: what fails around the listener, such as an observation or a listener
+     * of the container's events, makes the container forget the records that it has polled. It must not go on before.
+     */
+    private static void goBackToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
+        while (container.isRunning()) {
+            try {
+                Map<TopicPartition, OffsetAndMetadata> committed =
+                        consumer.committed(consumer.assignment(), ANSWERED_WITHIN);
+                consumer.assignment().forEach(partition -> seek(partition, committed.get(partition), consumer));
+                return;
+            } catch (RuntimeException ex) {
+                logger.warn("The committed offsets of '{}' cannot be read: trying again", container.getListenerId(), ex);
+                pause();
+            }
         }
     }
 
-    private void handle(
+    private static void seek(
+            TopicPartition partition, @Nullable OffsetAndMetadata committed, Consumer<?, ?> consumer) {
+        if (committed != null) {
+            consumer.seek(partition, committed);
+        } else {
+            // With auto.offset.reset=latest, containers commit the initial position.
+            consumer.seekToBeginning(Set.of(partition));
+        }
+    }
+
+    private boolean handle(
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         ConsumerRecord<?, ?> record = recordOf(unreadable);
         if (UnavailableService.isCauseOf(unreadable)) {
             this.suspension.suspend(unreadable, record, container);
-            return;
+            return true;
         }
-        if (this.suspension.trySuspendUnsettled(unreadable, List.of(record), container)) {
-            return;
+        if (this.suspension.trySuspendUncommitted(unreadable, List.of(record), container)) {
+            return true;
         }
-        boolean handled = false;
-        try {
-            handled = isHandled(unreadable, record, consumer, container);
-        } finally {
-            if (!handled) {
-                throttle();
-            }
-        }
+        boolean handled = isHandled(unreadable, record, consumer, container);
         if (handled && consumer.assignment().contains(unreadable.topicPartition())) {
             skip(unreadable, consumer, container);
         }
+        return handled;
     }
 
     private boolean isHandled(
@@ -142,7 +159,6 @@ final class PollFailureHandler {
         consumer.seek(unreadable.topicPartition(), next);
         ContainerProperties properties = container.getContainerProperties();
         if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())
-                && !properties.isAsyncAcks()
                 && ContainerFacts.kafkaTransactionsOf(container) == null) {
             consumer.commitSync(Map.of(unreadable.topicPartition(), new OffsetAndMetadata(next)));
         }
@@ -169,14 +185,9 @@ final class PollFailureHandler {
         return (buffer != null) ? Utils.toArray(buffer) : null;
     }
 
-    /** One failure costs nothing; one after the other must not become a loop that does nothing else. */
-    private void throttle() {
-        Long before = this.last.get();
-        if (before == null || System.nanoTime() - before > SOON_NANOS) {
-            return;
-        }
+    private static void pause() {
         try {
-            Thread.sleep(THROTTLE.toMillis());
+            Thread.sleep(PAUSE.toMillis());
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }

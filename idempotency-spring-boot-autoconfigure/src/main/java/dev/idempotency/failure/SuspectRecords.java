@@ -39,7 +39,7 @@ final class SuspectRecords {
         boolean before = isBlamed(record);
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
         boolean blamed = failures > this.patience;
-        this.byPartition.put(Redelivery.partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
+        this.byPartition.put(ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
         if (blamed && !before) {
             logger.warn(
                     "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"
@@ -52,21 +52,13 @@ final class SuspectRecords {
         return blamed;
     }
 
-    /** Whether this failure of a record will be found to be its own when it is counted, or when its batch is taken apart. */
+    /** Whether this failure of a record will be found to be its own when it is counted. */
     boolean isAboutToBlame(Throwable failure, ConsumerRecord<?, ?> record) {
-        return (failuresOf(record) >= this.patience || DeliveryContext.isSeparationRequested())
-                && isOfOneMessage(failure);
+        return failuresOf(record) >= this.patience && isOfOneMessage(failure);
     }
 
     private boolean isOfOneMessage(Throwable failure) {
         return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
-    }
-
-    /** Lets the record of a batch that was found to fail inherit what was counted at the first of that batch. */
-    void inheritFailures(ConsumerRecord<?, ?> culprit, ConsumerRecord<?, ?> firstOfBatch) {
-        int failures = Math.max(failuresOf(culprit), failuresOf(firstOfBatch));
-        this.byPartition.put(
-                Redelivery.partitionOf(culprit), new Suspect(culprit.offset(), failures, isBlamed(culprit)));
     }
 
     /** Whether a record has been found to be to blame itself for what it fails with. */
@@ -81,7 +73,7 @@ final class SuspectRecords {
     }
 
     private @Nullable Suspect suspect(ConsumerRecord<?, ?> record) {
-        Suspect suspect = this.byPartition.get(Redelivery.partitionOf(record));
+        Suspect suspect = this.byPartition.get(ConsumerThreadState.partitionOf(record));
         return (suspect != null && suspect.offset() == record.offset()) ? suspect : null;
     }
 }

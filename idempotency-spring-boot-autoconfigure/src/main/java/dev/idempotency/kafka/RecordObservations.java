@@ -2,18 +2,12 @@ package dev.idempotency.kafka;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.kafka.core.KafkaAdmin;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
@@ -23,25 +17,29 @@ import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The observations that a container of a record listener has around each record, where it has been made one of batches: with
- * the same names, tags and parents.
+ * Observes each record of a poll, as the container of a record listener does: batch containers do not. The observation ends
+ * when the listener returns, which is before the commit.
  */
 public final class RecordObservations {
 
     private final AbstractMessageListenerContainer<?, ?> container;
     private final ContainerProperties properties;
     private final Supplier<ObservationRegistry> registry;
-    private final Supplier<Optional<String>> clusterId;
 
-    /** Of child containers, by the id of their client: asking for one may have to wait for a container that is stopped. */
-    private final Map<String, String> listenerIds = new ConcurrentHashMap<>();
-
-    /** Looks for registry and admin client when there are records: they may not have been made yet. */
-    public RecordObservations(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
+    /** Looks for the registry when there are records: it may not have been created yet. */
+    private RecordObservations(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
         this.container = container;
         this.properties = container.getContainerProperties();
         this.registry = SingletonSupplier.of(() -> registry(beanFactory));
-        this.clusterId = SingletonSupplier.of(() -> Optional.ofNullable(clusterId(beanFactory)));
+    }
+
+    /** Observes the records of a container. */
+    public static RecordObservations of(AbstractMessageListenerContainer<?, ?> container, BeanFactory beanFactory) {
+        if (ContainerFacts.innermostListenerOf(container) instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
+            // It would stop the current observation, whichever that is.
+            adapter.setObservationRegistry(new UnseenObservations());
+        }
+        return new RecordObservations(container, beanFactory);
     }
 
     private ObservationRegistry registry(BeanFactory beanFactory) {
@@ -51,57 +49,24 @@ public final class RecordObservations {
                 : own;
     }
 
-    private @Nullable String clusterId(BeanFactory beanFactory) {
-        KafkaAdmin own = this.container.getKafkaAdmin();
-        KafkaAdmin admin = (own == null && this.properties.isObservationEnabled())
-                ? beanFactory.getBeanProvider(KafkaAdmin.class).getIfUnique()
-                : own;
-        if (admin == null) {
-            return null;
+    /** Calls the listener with a record. */
+    public void observe(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> consumer, Runnable listener) {
+        if (this.registry.get().isNoop()) {
+            listener.run();
+        } else {
+            KafkaListenerObservation.LISTENER_OBSERVATION
+                    .observation(
+                            this.properties.getObservationConvention(),
+                            DefaultKafkaListenerObservationConvention.INSTANCE,
+                            () -> new KafkaRecordReceiverContext(
+                                    record,
+                                    String.valueOf(this.container.getListenerId()),
+                                    clientId(consumer),
+                                    this.container.getGroupId(),
+                                    () -> null),
+                            this.registry.get())
+                    .observe(listener);
         }
-        Map<String, Object> settings = new HashMap<>(admin.getConfigurationProperties());
-        Object servers =
-                ContainerFacts.consumerSettings(this.container).get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG);
-        if (own == null
-                && servers != null
-                && !servers.equals(settings.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG))) {
-            settings.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, servers);
-            int timeout = admin.getOperationTimeout();
-            admin = new KafkaAdmin(settings);
-            admin.setOperationTimeout(timeout);
-        }
-        return admin.clusterId();
-    }
-
-    /** Has a listener leave observations alone, which it would stop when its method returns: they are to end later. */
-    public static void keepFrom(@Nullable Object listener) {
-        if (listener instanceof MessagingMessageListenerAdapter<?, ?> adapter) {
-            adapter.setObservationRegistry(new UnseenObservations());
-        }
-    }
-
-    /** Whether anybody observes. */
-    public boolean areOn() {
-        return !this.registry.get().isNoop();
-    }
-
-    /** One that has not been started. */
-    public Observation of(ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> consumer) {
-        return KafkaListenerObservation.LISTENER_OBSERVATION.observation(
-                this.properties.getObservationConvention(),
-                DefaultKafkaListenerObservationConvention.INSTANCE,
-                () -> context(record, clientId(consumer)),
-                this.registry.get());
-    }
-
-    private KafkaRecordReceiverContext context(ConsumerRecord<?, ?> record, String clientId) {
-        String listenerId = this.listenerIds.computeIfAbsent(clientId, client -> this.container
-                .getContainerFor(record.topic(), record.partition())
-                .getListenerId());
-        return new KafkaRecordReceiverContext(
-                record, listenerId, clientId, this.container.getGroupId(), () -> this.clusterId
-                        .get()
-                        .orElse(null));
     }
 
     private static String clientId(@Nullable Consumer<?, ?> consumer) {

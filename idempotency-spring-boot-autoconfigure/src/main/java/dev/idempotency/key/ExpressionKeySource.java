@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -33,7 +34,7 @@ public final class ExpressionKeySource implements KeySource {
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
     private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
-    private final boolean ofRecord;
+    private final Set<String> variables;
 
     /**
      * Parses the expression.
@@ -91,14 +92,15 @@ public final class ExpressionKeySource implements KeySource {
         KeyReferences references = new KeyReferences(role, this.expression, known, this.shared, beanFactory);
         references.requireAll();
         this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
-        this.ofRecord = known.stream()
+        this.variables = known.stream()
                 .filter(variable -> !MessageVariables.OF_RECORD.contains(variable))
-                .noneMatch(references::isNamed);
+                .filter(references::isNamed)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     @Override
-    public boolean isOfRecord() {
-        return this.ofRecord;
+    public Set<String> variables() {
+        return this.variables;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.RecordCoordinates;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
@@ -25,9 +26,9 @@ public interface KeySource {
         }
     };
 
-    /** Whether it looks at nothing but the record, so that keys are known before records are converted to arguments. */
-    default boolean isOfRecord() {
-        return true;
+    /** The variables that it needs of the converted message, {@code payload} or names of arguments: none, if the record will do. */
+    default Set<String> variables() {
+        return Set.of();
     }
 
     /**

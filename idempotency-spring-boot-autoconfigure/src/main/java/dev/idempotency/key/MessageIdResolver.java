@@ -52,9 +52,9 @@ public final class MessageIdResolver {
         return ids;
     }
 
-    /** Whether ids are known before records are converted to arguments. */
-    public boolean isOfRecord() {
-        return this.source.isOfRecord();
+    /** The variables that it needs of the converted message. */
+    public Set<String> variables() {
+        return this.source.variables();
     }
 
     /**

@@ -5,6 +5,7 @@ import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.Version;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +46,9 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
                 null);
     }
 
-    /** Whether it looks at nothing but the record. */
-    public boolean isOfRecord() {
-        return this.source.isOfRecord();
+    /** The variables that it needs of the converted message. */
+    public Set<String> variables() {
+        return this.source.variables();
     }
 
     private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {

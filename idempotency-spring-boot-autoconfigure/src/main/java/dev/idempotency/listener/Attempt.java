@@ -16,9 +16,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One transaction: claims messages, calls the listener with those that may enter, keeps them in the inbox, and commits.
+ * One transaction: claims messages, calls the listener with those that are new, stores them in the inbox, and commits.
  *
- * <p>What was committed is told at once. Of a failure, whoever made the attempt decides whose it is, and has it told.
+ * <p>Reports committed outcomes immediately. Failures are reported by the caller.
  */
 final class Attempt implements ListenerTransaction.Work, TransactionSynchronization {
 
@@ -27,7 +27,7 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
-    private final TransactionWatch watch;
+    private final TransactionWatch watch = new TransactionWatch();
     private final Refusal refusal;
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
@@ -35,19 +35,12 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
     private boolean committing;
     private boolean returned;
 
-    /** An attempt with a transaction of its own. */
     Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter) {
-        this(call, candidates, reporter, new TransactionWatch());
-    }
-
-    /** An attempt whose transaction, and so whose watch, may be shared by others. */
-    Attempt(ListenerCall call, List<Candidate> candidates, OutcomeReporter reporter, TransactionWatch watch) {
         this.call = call;
         this.delivery = call.delivery();
         this.definition = call.definition();
         this.candidates = candidates;
         this.reporter = reporter;
-        this.watch = watch;
         this.refusal = new Refusal(this.definition.strategy());
     }
 
@@ -99,11 +92,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         return this.definition.method().resultWhenSkipped();
     }
 
-    /** Whether the failure with which it was rolled back says that one of its messages may not enter after all. */
-    boolean isRefusedBy(Throwable failure) {
-        return !isToBeUndone() && this.refusal.isSaidBy(failure);
-    }
-
     @Override
     public @Nullable Object run() throws Throwable {
         Admission answer = claim();
@@ -114,23 +102,18 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
             Object reply = this.call.replyAgain(this.candidates);
-            awaitCommit();
+            watchCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.watch.begin(this.definition, answer);
         this.refusal.watchOthers();
-        // Until the end of the transaction, unless it is shared: what is called before and after its commit acts for
-        // them.
+        // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
         try {
             return callListenerAndKeep(answer.admitted());
         } catch (Throwable ex) {
             this.refusal.look();
             throw ex;
-        } finally {
-            if (this.delivery.isShared()) {
-                endContext();
-            }
         }
     }
 
@@ -196,18 +179,11 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             }
             throw ex;
         }
-        awaitCommit();
+        watchCommit();
     }
 
-    /** What is registered now is called after all that the listener has registered. */
-    private void awaitCommit() {
-        if (!this.delivery.isShared()) {
-            watchCommit();
-        }
-    }
-
-    /** Looks before the commit whether the transaction is still held, which it may share with others. */
-    void watchCommit() {
+    /** Has the transaction looked at before its commit, after everything that the listener has registered. */
+    private void watchCommit() {
         if (TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         } else {
@@ -244,38 +220,13 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
         this.watch.takeBackIfCommitted();
     }
 
-    /** Whether it was rolled back as one of several messages is a duplicate: which one, each by itself will tell. */
-    boolean isToBeTakenApart() {
-        return this.refusal.isFound() && this.candidates.size() > 1;
-    }
-
     /** Whether it was committed, whatever has been thrown since, or its message was dropped. */
     boolean isCommitted() {
         return this.committed;
     }
 
-    ListenerDefinition definition() {
-        return this.definition;
-    }
-
-    /** Who may enter; {@code null} if that was not answered. */
-    @Nullable
-    Admission admission() {
-        return this.admission;
-    }
-
     /** The messages that the listener was called with. */
     List<Candidate> called() {
         return (this.admission != null) ? this.admission.admitted() : List.of();
-    }
-
-    /** The messages that fail with it: those that the listener was called with or, without an answer, all. */
-    List<Candidate> atStake() {
-        return (this.admission != null) ? this.admission.admitted() : this.candidates;
-    }
-
-    /** How many messages fail with it. */
-    int messagesAtStake() {
-        return atStake().size();
     }
 }

@@ -1,12 +1,13 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.DeliveryContext;
+import dev.idempotency.failure.BatchFailure;
+import dev.idempotency.failure.ConsumerThreadState;
+import dev.idempotency.failure.FatalErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -14,23 +15,24 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchMessageListener;
-import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
- * Remembers the batch for the thread while the listener runs, and takes it apart where that is asked for: so a record
- * that fails before the listener is reached, in a filter or a conversion, is found as well.
+ * Binds the batch to the thread while the listener runs. A batch that failed before is delivered record by record, so that
+ * also a record that fails in a filter or a conversion is found.
  */
 final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
+    /** Calls the listener with a list, or with a poll result. */
+    private interface Handover<K, V> {
+
+        void accept(List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment);
+    }
+
     private final @Nullable ReadableRecordFilter<K, V> filter;
 
-    /**
-     * Stands before a batch listener.
-     *
-     * @param filter what leaves records out; before they are remembered, as the arguments are made of the others
-     */
+    /** The filter is applied before records are bound to the thread, as the arguments are made of those that remain. */
     BatchDeliveryListener(
             BatchMessageListener<K, V> delegate,
             ProtectedMethods methods,
@@ -55,7 +57,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        deliverTogetherOrEach(records, acknowledgment, (some, ofThem) -> deliverFiltered(some, ofThem, consumer));
+        deliver(records, acknowledgment, (some, deferred) -> this.delegate.onMessage(some, deferred, consumer));
     }
 
     @Override
@@ -63,35 +65,11 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             ConsumerRecords<K, V> records, @Nullable Acknowledgment acknowledgment, Consumer<K, V> consumer) {
         List<ConsumerRecord<K, V>> all = new ArrayList<>(records.count());
         records.forEach(all::add);
-        deliverTogetherOrEach(
+        deliver(
                 all,
                 acknowledgment,
-                (some, ofThem) -> deliver(
-                        some,
-                        ofThem,
-                        deferred ->
-                                this.delegate.onMessage((some == all) ? records : pollOf(some), deferred, consumer)));
-    }
-
-    /** Delivers the batch as it is or, where that is asked for, each record as a batch of its own. */
-    private void deliverTogetherOrEach(
-            List<ConsumerRecord<K, V>> records,
-            @Nullable Acknowledgment acknowledgment,
-            BiConsumer<List<ConsumerRecord<K, V>>, @Nullable Acknowledgment> delivery) {
-        if (!DeliveryContext.isSeparationRequested()) {
-            delivery.accept(records, acknowledgment);
-            return;
-        }
-        SeparatedBatch.processEach(records, position -> {
-            NackOnly ofRecord = (acknowledgment != null) ? new NackOnly() : null;
-            try {
-                delivery.accept(new ArrayList<>(records.subList(position, position + 1)), ofRecord);
-            } catch (ListenerExecutionFailedException ex) {
-                throw (ex.getCause() != null) ? ex.getCause() : ex;
-            }
-            return ofRecord == null || !ofRecord.nacked;
-        });
-        DeliveryContext.settle(records);
+                (some, deferred) ->
+                        this.delegate.onMessage((some == all) ? records : pollOf(some), deferred, consumer));
     }
 
     private static <K, V> ConsumerRecords<K, V> pollOf(List<ConsumerRecord<K, V>> one) {
@@ -99,19 +77,53 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         return new ConsumerRecords<>(Map.of(new TopicPartition(record.topic(), record.partition()), one), Map.of());
     }
 
+    private void deliver(
+            List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment, Handover<K, V> listener) {
+        ConsumerThreadState state = ConsumerThreadState.current();
+        state.begin();
+        if (records.size() > 1 && state.isSplit(records)) {
+            deliverEach(records, acknowledgment, listener);
+        } else {
+            deliverFiltered(records, acknowledgment, listener, false);
+        }
+    }
+
+    private void deliverEach(
+            List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment, Handover<K, V> listener) {
+        for (int i = 0; i < records.size(); i++) {
+            ConsumerThreadState.current().begin();
+            OfOneRecord ofRecord = (acknowledgment != null) ? new OfOneRecord() : null;
+            try {
+                deliverFiltered(new ArrayList<>(records.subList(i, i + 1)), ofRecord, listener, true);
+            } catch (Throwable ex) {
+                FatalErrors.rethrow(ex);
+                throw BatchFailure.at(records.get(i), ex);
+            }
+            if (ofRecord != null && ofRecord.nacked != null) {
+                acknowledgment.nack(i, ofRecord.nacked);
+                return;
+            }
+        }
+        ConsumerThreadState.current().commit(records);
+        if (acknowledgment != null) {
+            acknowledgment.acknowledge();
+        }
+    }
+
     private void deliverFiltered(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer) {
-        DeliveryContext.begin();
+            Handover<K, V> listener,
+            boolean single) {
         List<ConsumerRecord<K, V>> kept = filter(records);
-        if (kept.isEmpty() && isToBeIgnored(acknowledgment)) {
+        if (kept.isEmpty() && (single || isToBeIgnored(acknowledgment))) {
             if (acknowledgment != null) {
                 acknowledgment.acknowledge();
             }
-        } else {
-            deliver(kept, acknowledgment, deferred -> this.delegate.onMessage(kept, deferred, consumer));
+            return;
         }
+        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment);
+        delivery.during(() -> listener.accept(kept, delivery.acknowledgment()));
     }
 
     private List<ConsumerRecord<K, V>> filter(List<ConsumerRecord<K, V>> records) {
@@ -125,25 +137,15 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         }
     }
 
-    /** Whether a batch that the filter has left nothing of is kept from the listener. */
+    /** Whether a batch of which the filter leaves nothing is kept from the listener. */
     private boolean isToBeIgnored(@Nullable Acknowledgment acknowledgment) {
-        return DeliveryContext.isSeparationRequested()
-                || (acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch());
+        return acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch();
     }
 
-    private void deliver(
-            List<ConsumerRecord<K, V>> records,
-            @Nullable Acknowledgment acknowledgment,
-            java.util.function.Consumer<@Nullable Acknowledgment> listener) {
-        boolean retriedInPlace = DeliveryContext.isRetriedInPlace() && !DeliveryContext.isSeparationRequested();
-        Delivery delivery = Delivery.ofBatch(this.methods, records, acknowledgment, retriedInPlace);
-        delivery.during(() -> listener.accept(delivery.acknowledgment()));
-    }
+    /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */
+    private static final class OfOneRecord implements Acknowledgment {
 
-    /** Of a batch that is taken apart the error handler acknowledges what has succeeded. */
-    private static final class NackOnly implements Acknowledgment {
-
-        private boolean nacked;
+        private @Nullable Duration nacked;
 
         @Override
         public void acknowledge() {}
@@ -153,7 +155,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
 
         @Override
         public void nack(int index, Duration sleep) {
-            this.nacked = true;
+            this.nacked = sleep;
         }
     }
 }

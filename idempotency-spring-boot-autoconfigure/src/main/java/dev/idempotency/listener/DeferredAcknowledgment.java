@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.BatchRolledBackException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.Acknowledgment;
@@ -17,7 +16,6 @@ final class DeferredAcknowledgment implements Acknowledgment {
 
     private final Acknowledgment delegate;
     private final boolean batch;
-    private final boolean retriedInPlace;
     private final Thread consumerThread = Thread.currentThread();
 
     private int @Nullable [] positions;
@@ -26,15 +24,9 @@ final class DeferredAcknowledgment implements Acknowledgment {
     private @Nullable Duration nackSleep;
     private boolean released;
 
-    /**
-     * Stands before the container's own acknowledgment.
-     *
-     * @param retriedInPlace whether an error handler has the listener called again with the batch it holds in memory
-     */
-    DeferredAcknowledgment(Acknowledgment delegate, boolean batch, boolean retriedInPlace) {
+    DeferredAcknowledgment(Acknowledgment delegate, boolean batch) {
         this.delegate = delegate;
         this.batch = batch;
-        this.retriedInPlace = retriedInPlace;
     }
 
     @Override
@@ -102,11 +94,6 @@ final class DeferredAcknowledgment implements Acknowledgment {
     synchronized void release() {
         this.released = true;
         if (this.nackSleep != null) {
-            if (this.retriedInPlace) {
-                // The error handler takes a return for success and commits the offsets of the whole batch.
-                throw new BatchRolledBackException(
-                        "The listener called nack() while an error handler retried the batch", null);
-            }
             if (this.batch) {
                 this.delegate.nack(0, this.nackSleep);
             } else {

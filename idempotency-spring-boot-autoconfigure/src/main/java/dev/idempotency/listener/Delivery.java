@@ -4,7 +4,7 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.DeliveryContext;
+import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.kafka.InterceptedRecords;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
@@ -20,15 +20,6 @@ import org.springframework.kafka.support.Acknowledgment;
  */
 final class Delivery {
 
-    /** A transaction that is open for several deliveries, one after the other. */
-    interface SharedTransaction {
-
-        /** Claims the message of a delivery and, if it may enter, calls its listener. */
-        @Nullable
-        Object claimAndCall(Delivery delivery, ListenerDefinition definition, MethodInvocation aspects)
-                throws Throwable;
-    }
-
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
     private final ProtectedMethods methods;
@@ -36,7 +27,6 @@ final class Delivery {
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
     private final boolean shared;
-    private final @Nullable SharedTransaction transaction;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
@@ -50,27 +40,24 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable DeferredAcknowledgment acknowledgment,
-            boolean shared,
-            @Nullable SharedTransaction transaction) {
+            boolean shared) {
         this.methods = methods;
         this.records = records;
         this.batch = batch;
         this.acknowledgment = acknowledgment;
         this.shared = shared;
-        this.transaction = transaction;
     }
 
     static Delivery ofRecord(
             ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false, false), false, null);
+        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false), false);
     }
 
     static Delivery ofBatch(
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment,
-            boolean retriedInPlace) {
-        return new Delivery(methods, records, true, deferred(acknowledgment, true, retriedInPlace), false, null);
+            @Nullable Acknowledgment acknowledgment) {
+        return new Delivery(methods, records, true, deferred(acknowledgment, true), false);
     }
 
     /**
@@ -78,17 +65,12 @@ final class Delivery {
      * called once, whatever aspects around it do, since what a failed call has written is in that transaction.
      */
     static Delivery ofClaimed(ProtectedMethods methods, ConsumerRecord<?, ?> record) {
-        return new Delivery(methods, List.of(record), false, null, true, null);
-    }
-
-    /** One record whose message is to be claimed in a transaction that is open for others, too; it is called once, likewise. */
-    static Delivery within(SharedTransaction transaction, ProtectedMethods methods, ConsumerRecord<?, ?> record) {
-        return new Delivery(methods, List.of(record), false, null, true, transaction);
+        return new Delivery(methods, List.of(record), false, null, true);
     }
 
     private static @Nullable DeferredAcknowledgment deferred(
-            @Nullable Acknowledgment acknowledgment, boolean batch, boolean retriedInPlace) {
-        return (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch, retriedInPlace) : null;
+            @Nullable Acknowledgment acknowledgment, boolean batch) {
+        return (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
     }
 
     static @Nullable Delivery current() {
@@ -98,7 +80,7 @@ final class Delivery {
     /** Lets the listener run; what it acknowledged takes effect when it has returned, which is after its commit. */
     void during(Runnable listener) {
         if (!this.shared) {
-            DeliveryContext.begin();
+            ConsumerThreadState.current().begin();
         }
         CURRENT.set(this);
         try {
@@ -117,9 +99,10 @@ final class Delivery {
         }
     }
 
-    /** Its records are done: those that Kafka delivered, wherever an interceptor says that they stand. */
+    /** Its records are committed: those that Kafka delivered, wherever an interceptor says that they stand. */
     void settle() {
-        DeliveryContext.settle(this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
+        ConsumerThreadState.current()
+                .commit(this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
     }
 
     /**
@@ -189,9 +172,7 @@ final class Delivery {
         if (this.handled) {
             return null;
         }
-        return (this.transaction != null)
-                ? this.transaction.claimAndCall(this, definition, aspects)
-                : call(definition, aspects);
+        return call(definition, aspects);
     }
 
     /**

@@ -23,11 +23,6 @@ interface ListenerCall {
     /** The message at a position of the delivery, for its key to be found. */
     MessageView view(int position);
 
-    /** Whether the listener is called with one message at a time, so that each can be processed by itself. */
-    default boolean isOneByOne() {
-        return false;
-    }
-
     /**
      * Calls the listener with some messages of the delivery.
      *
@@ -40,10 +35,5 @@ interface ListenerCall {
     /** What the listener returned when it was called with these messages, which are duplicates, if that is kept. */
     default @Nullable Object replyAgain(List<Candidate> duplicates) {
         return null;
-    }
-
-    /** What is around its records while outcomes are told. */
-    default OutcomeScope outcomes() {
-        return OutcomeScope.NONE;
     }
 }

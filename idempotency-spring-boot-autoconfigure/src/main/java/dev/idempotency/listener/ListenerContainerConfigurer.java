@@ -5,7 +5,6 @@ import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
-import dev.idempotency.definition.PollSharing;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
@@ -50,9 +49,9 @@ public final class ListenerContainerConfigurer {
         CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
         RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
-        Object prepared = (methods.sharing() == PollSharing.NONE)
-                ? wrap(given, methods)
-                : this.polls.prepare(given, methods, container);
+        Object prepared = methods.hasTransactionPerPoll()
+                ? this.polls.prepare(given, methods, container)
+                : wrap(given, methods);
         container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
         excludeFromRetries(container.getAfterRollbackProcessor());

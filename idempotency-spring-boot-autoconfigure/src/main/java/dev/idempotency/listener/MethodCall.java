@@ -24,7 +24,7 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
         int records = this.delivery.records().size();
         if (this.delivery.isBatch()
                 && records > 1
-                && !this.definition.candidates().isOfRecord()
+                && !this.definition.candidates().variables().isEmpty()
                 && !hasElements(this.invocation.getArguments())) {
             throw new UnprotectedListenerException(
                     ("%s of consumer '%s' was to be called with %d records, whose keys are in their payloads, but its payload"

@@ -2,7 +2,7 @@ package dev.idempotency.listener;
 
 import java.io.Serial;
 
-/** Tells the inbox, and the error handler of a batch that is taken apart, that a listener called {@code nack()}. */
+/** Tells the inbox that a listener called {@code nack()}. */
 final class NackedException extends RuntimeException {
 
     @Serial

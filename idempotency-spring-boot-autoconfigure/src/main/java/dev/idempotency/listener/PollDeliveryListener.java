@@ -1,45 +1,38 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.definition.PollSharing;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
-import dev.idempotency.failure.DeliveryContext;
+import dev.idempotency.failure.BatchFailure;
+import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.failure.NamedFailure;
+import dev.idempotency.kafka.RecordObservations;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntFunction;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
-import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.serializer.DeserializationException;
 
 /**
- * Makes a batch container of that of a record listener: all records of a poll are claimed, and handed to the listener one
- * by one, in one transaction.
+ * Makes a batch listener of a record listener: all records of a poll are claimed together, and handed to the listener one
+ * by one, in one transaction. After a failure, each has a transaction of its own.
  */
 final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
 
-    private final RecordSurroundings<K, V> surroundings;
+    private final RecordObservations observations;
     private final @Nullable ReadableRecordFilter<K, V> filter;
 
-    /**
-     * Stands before a record listener.
-     *
-     * @param surroundings what is around each record
-     * @param filter what leaves records out, one by one
-     */
     PollDeliveryListener(
             MessageListener<K, V> delegate,
             ProtectedMethods methods,
-            RecordSurroundings<K, V> surroundings,
+            RecordObservations observations,
             @Nullable ReadableRecordFilter<K, V> filter) {
         super(delegate, methods);
-        this.surroundings = surroundings;
+        this.observations = observations;
         this.filter = filter;
     }
 
@@ -54,63 +47,67 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        DeliveryContext.begin();
+        ConsumerThreadState state = ConsumerThreadState.current();
+        state.begin();
+        if (records.size() == 1 || state.isSplit(records) || !areKeysKnown(records)) {
+            deliverEach(records, consumer);
+        } else {
+            deliverTogether(records, consumer);
+        }
+        state.commit(records);
+    }
+
+    /** Whether keys that are taken from the payload can be taken from the values of these records. */
+    private boolean areKeysKnown(List<ConsumerRecord<K, V>> records) {
+        ListenerDefinition definition = this.methods.representative();
+        return definition.candidates().variables().isEmpty()
+                || records.stream().allMatch(record -> definition.method().isPayload(record.value()));
+    }
+
+    private void deliverTogether(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
         try {
-            if (this.methods.sharing() == PollSharing.CLAIMED_TOGETHER) {
-                claimTogether(records, consumer);
-            } else {
-                new OneByOnePoll<>(this.delegate, this.methods, this.filter, this.surroundings, records, consumer)
-                        .process();
-            }
-        } catch (RuntimeException ex) {
-            throw ex;
-        } catch (Error ex) {
-            throw FailureConverter.toException(ex, records);
-        } catch (Throwable ex) {
-            throw new KafkaException("The records of a poll could not be processed", ex);
-        }
-        DeliveryContext.settle(records);
-    }
-
-    private void claimTogether(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) throws Throwable {
-        List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
-        BatchListenerFailedException undecided = leaveOut(records, kept);
-        if (!kept.isEmpty()) {
-            IntFunction<RecordVisit<?, ?>> visits = this.surroundings.areEmpty()
-                    ? null
-                    : position -> this.surroundings.visit(kept.get(position), consumer);
-            RecordVisits begun = new RecordVisits();
-            try {
-                IdempotentInvocation.proceed(new RecordByRecordCall(
-                        Delivery.ofBatch(this.methods, kept, null, false),
-                        this.methods.representative(),
-                        position -> this.delegate.onMessage(kept.get(position), null, consumer),
-                        visits,
-                        begun));
-            } finally {
-                begun.end();
-            }
-        }
-        if (undecided != null) {
-            // Only now are those before it done; it is not.
-            DeliveryContext.begin();
-            throw NamedFailure.at(undecided.getRecord(), undecided.getMessage(), undecided.getCause());
-        }
-    }
-
-    /** Collects what the filter does not leave out, up to the first record that it fails at; returns that failure. */
-    private @Nullable BatchListenerFailedException leaveOut(
-            List<ConsumerRecord<K, V>> records, List<ConsumerRecord<K, V>> kept) {
-        for (ConsumerRecord<K, V> record : records) {
-            try {
+            List<ConsumerRecord<K, V>> kept = new ArrayList<>(records.size());
+            for (ConsumerRecord<K, V> record : records) {
                 if (this.filter == null || !this.filter.filter(record)) {
                     kept.add(record);
                 }
+            }
+            if (!kept.isEmpty()) {
+                IdempotentInvocation.proceed(new RecordByRecordCall(
+                        Delivery.ofBatch(this.methods, kept, null),
+                        this.methods.representative(),
+                        position -> call(kept.get(position), consumer)));
+            }
+        } catch (Throwable ex) {
+            throw FailureConverter.toException(ex, records);
+        }
+    }
+
+    private void deliverEach(List<ConsumerRecord<K, V>> records, @Nullable Consumer<?, ?> consumer) {
+        for (ConsumerRecord<K, V> record : records) {
+            ConsumerThreadState.current().begin();
+            try {
+                deliver(record, consumer);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
-                return NamedFailure.at(record, ex.getMessage(), ex);
+                throw BatchFailure.at(record, ex);
             }
         }
-        return null;
+    }
+
+    private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) throws Throwable {
+        DeserializationException unreadable = ReadableRecordFilter.failureToRead(record);
+        if (unreadable != null) {
+            throw unreadable;
+        }
+        if (this.filter == null || !this.filter.filter(record)) {
+            Delivery delivery = Delivery.ofRecord(this.methods, record, null);
+            delivery.during(() -> call(record, consumer));
+            delivery.requireHandled();
+        }
+    }
+
+    private void call(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
+        this.observations.observe(record, consumer, () -> this.delegate.onMessage(record, null, consumer));
     }
 }
