@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
@@ -110,7 +111,7 @@ final class ContainerSuspension {
     /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
     RuntimeException ensureRedelivery(
             Throwable thrown,
-            Object handler,
+            CommonErrorHandler handler,
             List<? extends ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
@@ -126,7 +127,10 @@ final class ContainerSuspension {
 
     /** Pauses the consumer, which gets a record again that an error handler has failed at. */
     void pauseAfterFailedHandler(
-            Throwable thrown, Object handler, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+            Throwable thrown,
+            CommonErrorHandler handler,
+            ConsumerRecord<?, ?> record,
+            MessageListenerContainer container) {
         logger.error(
                 "{} failed at {}: the record is not skipped, it comes again. Mend what it calls, such as a recoverer or a"
                         + " back-off function.",
@@ -134,11 +138,6 @@ final class ContainerSuspension {
                 RecordCoordinates.of(record),
                 thrown);
         pauseUnblamed(record, container);
-    }
-
-    /** Pauses the consumer, for longer each time, which gets a batch again that begins with this record and is never given up. */
-    void pauseBeforeRetry(ConsumerRecord<?, ?> first, MessageListenerContainer container) {
-        pauseUnblamed(first, container);
     }
 
     /** Pauses the consumer, which gets a message again that has done nothing wrong. */

@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -141,9 +140,7 @@ final class PollFailureHandler {
         long next = unreadable.offset() + 1;
         consumer.seek(unreadable.topicPartition(), next);
         ContainerProperties properties = container.getContainerProperties();
-        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())
-                && !properties.isAsyncAcks()
-                && ContainerFacts.kafkaTransactionsOf(container) == null) {
+        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode()) && !properties.isAsyncAcks()) {
             consumer.commitSync(Map.of(unreadable.topicPartition(), new OffsetAndMetadata(next)));
         }
     }

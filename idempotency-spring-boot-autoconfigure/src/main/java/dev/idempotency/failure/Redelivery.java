@@ -106,11 +106,6 @@ final class Redelivery {
         return new RedeliveryException(failure);
     }
 
-    /** Whether a failure says no more than that records come again. */
-    static boolean isRequestedBy(Exception failure) {
-        return failure instanceof RedeliveryException;
-    }
-
     /** Whether the consumer has been made to get any of these records again: otherwise it stands behind all of them. */
     static boolean isSoughtBack(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         Map<TopicPartition, Long> last = new LinkedHashMap<>();
@@ -121,7 +116,7 @@ final class Redelivery {
                         assignment.contains(entry.getKey()) && consumer.position(entry.getKey()) <= entry.getValue());
     }
 
-    static void seekToFirst(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
+    private static void seekToFirst(List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         Map<TopicPartition, Long> first = new LinkedHashMap<>();
         records.forEach(record -> first.putIfAbsent(partitionOf(record), record.offset()));
         SeekUtils.seekPartitions(consumer, first, logger);

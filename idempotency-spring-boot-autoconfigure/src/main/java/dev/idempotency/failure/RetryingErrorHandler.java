@@ -11,7 +11,6 @@ import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
@@ -32,16 +31,11 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, RequestedPauses pauses) {
         super(pauses.pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), pauses);
         this.pauses = pauses;
-        configure(this);
-    }
-
-    /** Has a message given up after so many failures, whichever they are. */
-    static void configure(FailedRecordProcessor processor) {
-        processor.addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
-        processor.setLogLevel(KafkaException.Level.DEBUG);
+        addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
+        setLogLevel(KafkaException.Level.DEBUG);
         // A message that fails in turns, now one way, now another, would be retried for ever.
-        processor.setResetStateOnExceptionChange(false);
-        processor.setResetStateOnRecoveryFailure(false);
+        setResetStateOnExceptionChange(false);
+        setResetStateOnRecoveryFailure(false);
     }
 
     @Override

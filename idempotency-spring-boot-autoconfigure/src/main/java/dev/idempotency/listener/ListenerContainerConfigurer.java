@@ -55,7 +55,6 @@ public final class ListenerContainerConfigurer {
                 : this.polls.prepare(given, methods, container);
         container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
-        excludeFromRetries(container.getAfterRollbackProcessor());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             this.failures.install(container, methods.consumer(), methods.observer());
