@@ -72,12 +72,11 @@ final class TransactionPerPollValidator {
                 "Put one @Transactional on the class");
     }
 
-    /** The inbox notes, before there is a transaction, which messages the listener is about to be called with. */
     void refuseInbox(List<ListenerDefinition> definitions, PollSharing sharing) {
         refuseIf(
                 sharing == PollSharing.CLAIMED_ONE_BY_ONE
                         && definitions.stream().anyMatch(definition -> definition.inbox() != null),
-                "Its messages are kept in the inbox, which notes those of a poll before any is processed, and their ids"
+                "Its messages are kept in the inbox, which needs the ids of a poll before any is processed, and they"
                         + " are not known then: its container has a RecordInterceptor, its key needs #payload or"
                         + " arguments, or its @KafkaHandler methods differ in @IdempotentListener.",
                 "Remove the inbox, or take the key from #record or #headers, without a RecordInterceptor");

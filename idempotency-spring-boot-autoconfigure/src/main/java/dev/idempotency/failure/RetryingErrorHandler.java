@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -31,7 +30,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
             ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, RequestedPauses pauses) {
         super(pauses.pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), pauses);
         this.pauses = pauses;
-        addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
+        addNotRetryableExceptions(UnusableKeyException.class);
         setLogLevel(KafkaException.Level.DEBUG);
         // A message that fails in turns, now one way, now another, would be retried for ever.
         setResetStateOnExceptionChange(false);

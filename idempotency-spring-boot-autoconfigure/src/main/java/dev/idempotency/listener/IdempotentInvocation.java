@@ -5,8 +5,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.NamedFailure;
-import dev.idempotency.inbox.InboxRecorder;
-import dev.idempotency.inbox.StartedCalls;
 import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +23,6 @@ final class IdempotentInvocation {
     private final ListenerDefinition definition;
     private final List<Candidate> candidates;
     private final OutcomeReporter reporter;
-    private @Nullable StartedCalls starts;
 
     private IdempotentInvocation(ListenerCall call) {
         this.call = call;
@@ -77,60 +74,12 @@ final class IdempotentInvocation {
         return null;
     }
 
-    /** Processes the messages that were identified; with an inbox, has it counted that this begins and ends. */
+    /** Processes the messages that were identified. */
     private @Nullable Object settle() throws Throwable {
-        InboxRecorder inbox = this.definition.inbox();
-        if (inbox == null) {
-            return settleStarted();
-        }
-        StartedCalls started = start(inbox);
-        this.starts = started;
-        Object result;
-        try {
-            result = settleStarted();
-        } catch (Throwable ex) {
-            started.end(ex);
-            throw ex;
-        }
-        started.end(this.delivery.isNacked() ? new NackedException() : null);
-        return result;
-    }
-
-    private StartedCalls start(InboxRecorder inbox) {
-        int count = this.candidates.size();
-        try {
-            return inbox.starting(
-                    this.delivery.records().subList(0, count),
-                    position -> this.candidates.get(position).id());
-        } catch (RuntimeException ex) {
-            this.definition.observer().failed(count);
-            throw ex;
-        }
-    }
-
-    /** Has it counted that the listener is about to be called with a message by itself. */
-    private void begin(int position) {
-        if (this.starts == null) {
-            return;
-        }
-        try {
-            this.starts.begin(position);
-        } catch (RuntimeException ex) {
-            this.definition.observer().failed(1);
-            throw ex;
-        }
-    }
-
-    private @Nullable Object settleStarted() throws Throwable {
-        if (this.delivery.isBatch() && this.starts != null && this.starts.areSuspect()) {
-            settleEach(this.candidates);
-            return null;
-        }
         if (this.call.isOneByOne()) {
             settleTogetherOrEach(this.candidates);
             return null;
         }
-        begin(0);
         Attempt attempt = attempt(this.candidates);
         try {
             return executeAndReport(attempt);
@@ -191,7 +140,6 @@ final class IdempotentInvocation {
     /** Processes messages, each in a transaction of its own, up to the first that fails. */
     private void settleEach(List<Candidate> messages) {
         SeparatedBatch.processEach(this.delivery.records().subList(0, messages.size()), position -> {
-            begin(position);
             Attempt alone = attempt(messages.subList(position, position + 1));
             try {
                 executeAndReport(alone);

@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
@@ -68,7 +67,7 @@ public final class ListenerContainerConfigurer {
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
+            classifier.addNotRetryableExceptions(UnusableKeyException.class);
         }
     }
 
