@@ -47,10 +47,6 @@ public enum Check {
             "The consumer stands still at the first message that is dead-lettered: its container waits for an"
                     + " acknowledgment of it that never comes. A message is acknowledged when its transaction has been"
                     + " committed in any case."),
-    KAFKA_TRANSACTION(
-            Level.WARN,
-            "The database commits first: after a crash between the two commits the message is a duplicate, and what the"
-                    + " listener sent to Kafka is lost."),
     REPLY(
             Level.WARN,
             "The reply is sent after the database has committed: after a crash between the two the message is a"

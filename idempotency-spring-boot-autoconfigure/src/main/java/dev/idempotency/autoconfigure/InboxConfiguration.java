@@ -25,21 +25,20 @@ import org.springframework.kafka.core.ProducerFactory;
 /** The messages that are kept. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({InboxProperties.class, ErrorsProperties.class, CleanupProperties.class})
+@EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
 final class InboxConfiguration {
 
     @Bean
     InboxRecorderFactory idempotencyInboxRecorderFactory(
             JdbcProcessedMessageStore store,
             InboxProperties inbox,
-            ErrorsProperties errors,
             DeserializerInstrumentation deserializers,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers,
             ObjectProvider<Schema> schema) {
         return new InboxRecorderFactory(
                 store,
-                inbox.settings(errors.maxAttempts()),
+                inbox.settings(),
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),

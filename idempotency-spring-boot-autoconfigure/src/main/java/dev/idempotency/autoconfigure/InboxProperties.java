@@ -37,8 +37,8 @@ public record InboxProperties(
         }
     }
 
-    InboxSettings settings(int maxStarts) {
-        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders, maxStarts);
+    InboxSettings settings() {
+        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
     }
 
     /**

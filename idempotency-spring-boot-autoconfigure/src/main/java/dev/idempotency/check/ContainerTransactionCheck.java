@@ -2,7 +2,6 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.kafka.ContainerFacts;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -16,14 +15,7 @@ final class ContainerTransactionCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         ContainerProperties properties = listener.container().getContainerProperties();
         PlatformTransactionManager manager = transactionManager(properties);
-        if (ContainerFacts.kafkaTransactionsOf(listener.container()) != null) {
-            report.add(
-                    Check.KAFKA_TRANSACTION,
-                    "Its container takes part in Kafka transactions.",
-                    "Write what is to be sent to an outbox table in the same transaction; remove the Kafka transaction"
-                            + " manager from the container factory"
-                            + " (factory.getContainerProperties().setKafkaAwareTransactionManager(null)).");
-        } else if (manager != null) {
+        if (manager != null) {
             report.add(
                     Check.CONTAINER_TRANSACTION,
                     "Its container has the transaction manager %s."

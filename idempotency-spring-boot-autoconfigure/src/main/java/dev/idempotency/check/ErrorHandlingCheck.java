@@ -35,13 +35,6 @@ final class ErrorHandlingCheck implements ListenerCheck {
                     "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
                             + " sends it to a dead-letter topic.");
         }
-        if (handler == null && dropsMessages(ErrorHandlerInstaller.rollbackProcessorOf(listener.container()))) {
-            report.add(
-                    Check.DROPPED_FAILURES,
-                    "Its container's AfterRollbackProcessor has no recoverer.",
-                    "Write new DefaultAfterRollbackProcessor<>(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff),"
-                            + " which sends it to a dead-letter topic, or remove it, so that the library provides one.");
-        }
         if (listener.kafkaListeners().anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()))) {
             report.add(
                     Check.LISTENER_ERROR_HANDLER,

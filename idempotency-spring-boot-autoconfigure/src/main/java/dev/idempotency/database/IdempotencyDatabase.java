@@ -24,7 +24,6 @@ public final class IdempotencyDatabase {
 
     static final String PROCESSED = "idempotency_processed";
     static final String INBOX = "idempotency_inbox";
-    static final String INBOX_STARTS = "idempotency_inbox_starts";
     static final String RESULT = "idempotency_result";
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
@@ -89,11 +88,6 @@ public final class IdempotencyDatabase {
     /** The table of messages that are kept, as it is named in SQL. */
     public String inboxTable() {
         return table(INBOX);
-    }
-
-    /** The table of calls that have begun, as it is named in SQL. */
-    public String inboxStartsTable() {
-        return table(INBOX_STARTS);
     }
 
     /** The table of results that are kept, as it is named in SQL. */

@@ -38,11 +38,6 @@ record SchemaScript(String file, String table, String columns, String last) {
                             + " last_error, received_at, processed_at, updated_at",
                     IdempotencyDatabase.INBOX + "_readable"),
             new SchemaScript(
-                    PREFIX + "3__inbox_starts.sql",
-                    IdempotencyDatabase.INBOX_STARTS,
-                    "consumer_id, record_topic, record_partition, record_offset, message_id, starts, started_at",
-                    IdempotencyDatabase.INBOX_STARTS),
-            new SchemaScript(
                     PREFIX + "4__results.sql",
                     IdempotencyDatabase.RESULT,
                     "consumer_id, message_id, processed_at, result_type, result",

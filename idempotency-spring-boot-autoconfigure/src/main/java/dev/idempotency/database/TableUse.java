@@ -9,7 +9,7 @@ public enum TableUse {
     CLEANUP,
 
     /** A listener has an inbox. */
-    INBOX(IdempotencyDatabase.INBOX, IdempotencyDatabase.INBOX_STARTS),
+    INBOX(IdempotencyDatabase.INBOX),
 
     /** Results are kept. */
     RESULTS(IdempotencyDatabase.RESULT),

@@ -52,13 +52,6 @@ public final class WriteProbe {
             "update %s set status = 'processed' where consumer_id = ? and message_id = ?";
 
     private static final String LOCK = "select message_id from %s where consumer_id = ? and message_id = ? for update";
-    private static final String START = """
-            insert into %s (consumer_id, record_topic, record_partition, record_offset, message_id, starts)
-            values (?, ?, 0, 0, 'none', 0)
-            """;
-
-    private static final String RESTART = "update %s set starts = 1 where consumer_id = ? and record_topic = ?";
-
     private static final String KEEP_RESULT =
             "insert into %s (consumer_id, message_id, result_type, result) values (?, ?, 'none', 'null')";
 
@@ -85,7 +78,6 @@ public final class WriteProbe {
     private final String processed;
     private final String positions;
     private final String inbox;
-    private final String inboxStarts;
     private final String results;
     private final String versions;
     private final @Nullable VersionStatement moves;
@@ -95,7 +87,6 @@ public final class WriteProbe {
         this.processed = database.processedTable();
         this.positions = database.positionTable();
         this.inbox = database.inboxTable();
-        this.inboxStarts = database.inboxStartsTable();
         this.results = database.resultTable();
         this.versions = database.versionTable();
         this.moves = database.dialect().versionsIn(this.versions);
@@ -167,8 +158,6 @@ public final class WriteProbe {
                 update(KEEP, this.inbox, id);
                 update(COMPLETE, this.inbox, id);
                 query(LOCK, this.inbox, id);
-                update(START, this.inboxStarts, id);
-                update(RESTART, this.inboxStarts, id);
             }
             case RESULTS -> {
                 update(KEEP_RESULT, this.results, id);

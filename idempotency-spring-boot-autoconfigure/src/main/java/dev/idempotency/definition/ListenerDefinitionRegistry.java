@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +43,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final PollSharingResolver polls;
     private final PollSharingExceptions exceptions = new PollSharingExceptions();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
     private volatile boolean running;
 
     public ListenerDefinitionRegistry(
@@ -78,6 +81,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (candidates.isEmpty()) {
             return null;
         }
+        removeKafkaTransactions(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         topics.listenToRebalances();
         InterceptedRecords.observe(container);
@@ -102,6 +106,14 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
             this.exceptions.log();
         }
         return new ProtectedMethods(definitions, polls.isGranted());
+    }
+
+    private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
+        if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
+            logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
+                    + " commit decides, and the claim drops what is redelivered. Write what is to be sent to an outbox"
+                    + " table. See docs/failures.md#kafka-transactions-on-the-container");
+        }
     }
 
     /** One per consumer, though it may have several containers: one for each retry topic. */

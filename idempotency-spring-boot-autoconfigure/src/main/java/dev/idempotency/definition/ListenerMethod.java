@@ -106,7 +106,9 @@ public final class ListenerMethod {
 
     /** Whether a record's value is the payload, without conversion, so that a key can be taken from either. */
     public boolean isPayload(@Nullable Object value) {
-        return value == null || takesRecord() || (mayTakeValue() && payloadType().isInstance(value));
+        return value == null
+                || takesRecord()
+                || (mayTakeValue() && payloadType().isInstance(value));
     }
 
     /** Whether it takes the record itself, or no payload at all. */

@@ -89,11 +89,6 @@ final class TransactionPerPollValidator {
                         + " committed, or not, together.",
                 "Set spring.kafka.listener.ack-mode=batch or, from Spring Kafka 4.1, @KafkaListener(ackMode = \"BATCH\")");
         refuseIf(
-                hasTransactionsOfItsOwn(properties),
-                "Its container takes part in Kafka transactions, or has others of its own: if one record fails, what was sent for those before it"
-                        + " is undone, and they are not.",
-                "Remove the transaction manager from the container factory");
-        refuseIf(
                 container.getRecordInterceptor() != null,
                 "Its container has a RecordInterceptor, which batches are not given to.",
                 "Remove the RecordInterceptor from the container factory");
@@ -110,11 +105,6 @@ final class TransactionPerPollValidator {
                 !this.demanded && ContainerFacts.ignoresBatches(container.getCommonErrorHandler()),
                 "Its container's error handler does not implement handleBatch.",
                 "Use a DefaultErrorHandler");
-    }
-
-    @SuppressWarnings("removal") // Still in force where it is set.
-    private static boolean hasTransactionsOfItsOwn(ContainerProperties properties) {
-        return properties.getKafkaAwareTransactionManager() != null || properties.getTransactionManager() != null;
     }
 
     private void refuseIf(boolean condition, String what, String remedy) {

@@ -12,6 +12,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
@@ -109,7 +110,7 @@ final class ContainerSuspension {
     /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
     RuntimeException ensureRedelivery(
             Throwable thrown,
-            Object handler,
+            CommonErrorHandler handler,
             List<? extends ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
@@ -125,7 +126,10 @@ final class ContainerSuspension {
 
     /** Pauses the consumer, which gets a record again that an error handler has failed at. */
     void pauseAfterFailedHandler(
-            Throwable thrown, Object handler, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
+            Throwable thrown,
+            CommonErrorHandler handler,
+            ConsumerRecord<?, ?> record,
+            MessageListenerContainer container) {
         logger.error(
                 "{} failed at {}: the record is not skipped, it is redelivered. Fix what it calls, such as a recoverer or a"
                         + " back-off function.",

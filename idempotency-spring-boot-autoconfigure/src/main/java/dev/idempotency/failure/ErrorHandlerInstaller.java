@@ -3,7 +3,6 @@ package dev.idempotency.failure;
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.Map;
@@ -16,7 +15,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.AfterRollbackProcessor;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.ContainerProperties;
@@ -72,39 +70,15 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
         ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
-        boolean provided = isToBeProvidedFor(container);
+        boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
-            provide(container, recoverer(container, consumer, observer));
-        }
-        if (ContainerFacts.kafkaTransactionsOf(container) != null) {
-            // One that throws before there is a transaction to roll back would lose its record, and those after it.
-            container.setInterceptBeforeTx(false);
-            // It would forget what is left of its poll, and go on with the next.
-            container.getContainerProperties().setStopContainerWhenFenced(true);
+            container.setCommonErrorHandler(
+                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
-        wrapRollbackProcessor(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);
         this.suspensions.put(container, suspension);
-    }
-
-    /** Whether the application has configured nothing that handles the failures of its messages. */
-    private static boolean isToBeProvidedFor(AbstractMessageListenerContainer<?, ?> container) {
-        return container.getCommonErrorHandler() == null
-                && (ContainerFacts.kafkaTransactionsOf(container) == null
-                        || (!ContainerFacts.deliversBatches(container)
-                                && RetryingRollbackProcessor.isToBeProvidedFor(container.getAfterRollbackProcessor())));
-    }
-
-    private <K, V> void provide(
-            AbstractMessageListenerContainer<K, V> container, ConsumerAwareRecordRecoverer recoverer) {
-        if (ContainerFacts.kafkaTransactionsOf(container) == null) {
-            container.setCommonErrorHandler(new RetryingErrorHandler(recoverer, this.retries, this.pauses));
-        } else {
-            container.setAfterRollbackProcessor(
-                    new RetryingRollbackProcessor<K, V>(recoverer, this.retries, this.pauses));
-        }
     }
 
     /** Makes bytes remembered for dead letters, and what cannot be read delivered to the error handler. */
@@ -134,59 +108,33 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        if (handler instanceof RollbackErrorHandler) {
-            return null;
-        }
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
-    }
-
-    /**
-     * What a container with Kafka transactions has beside what is installed here; {@code null} for others, and if it is what
-     * Spring Kafka provides: that drops no batches, and is asked about no records.
-     */
-    public static @Nullable Object rollbackProcessorOf(AbstractMessageListenerContainer<?, ?> container) {
-        if (ContainerFacts.kafkaTransactionsOf(container) == null) {
-            return null;
-        }
-        AfterRollbackProcessor<?, ?> present = container.getAfterRollbackProcessor();
-        AfterRollbackProcessor<?, ?> processor =
-                (present instanceof OutageRollbackProcessor<?, ?> outages) ? outages.delegate() : present;
-        return RetryingRollbackProcessor.isToBeProvidedFor(processor) ? null : processor;
     }
 
     /** Whether a container has been given another one since, which it would call in place of what was installed. */
     public static boolean isReplacedIn(AbstractMessageListenerContainer<?, ?> container) {
-        CommonErrorHandler handler = container.getCommonErrorHandler();
-        return (ContainerFacts.kafkaTransactionsOf(container) != null)
-                ? !(container.getAfterRollbackProcessor() instanceof OutageRollbackProcessor)
-                : !(handler instanceof OutageErrorHandler);
+        return !(container.getCommonErrorHandler() instanceof OutageErrorHandler);
     }
 
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
-        if (handler != null && !(handler instanceof OutageErrorHandler) && !(handler instanceof RollbackErrorHandler)) {
+        if (handler != null && !(handler instanceof OutageErrorHandler)) {
             container.setCommonErrorHandler(new OutageErrorHandler(handler, suspension));
         }
     }
 
-    private static <K, V> void wrapRollbackProcessor(
-            AbstractMessageListenerContainer<K, V> container, ContainerSuspension suspension) {
-        AfterRollbackProcessor<? super K, ? super V> present = container.getAfterRollbackProcessor();
-        // Spring Kafka's own has batches come again at once, for as long as they fail.
-        boolean pausing =
-                ContainerFacts.deliversBatches(container) && RetryingRollbackProcessor.isToBeProvidedFor(present);
-        RollbackErrorHandler errorHandler = new RollbackErrorHandler(suspension);
-        container.setAfterRollbackProcessor(new OutageRollbackProcessor<>(present, suspension, errorHandler, pausing));
-        if (container.getCommonErrorHandler() == null) {
-            container.setCommonErrorHandler(errorHandler);
-        }
-    }
-
-    /** With that setting, a container commits where its consumer stands: past records that it has polled and still holds. */
+    /** Switches off settings by which a container would commit, or wait for, what it has not delivered. */
     private static void keepCommitsToWhatIsDelivered(
             AbstractMessageListenerContainer<?, ?> container, String consumer) {
         ContainerProperties properties = container.getContainerProperties();
+        if (properties.isAsyncAcks()) {
+            properties.setAsyncAcks(false);
+            logger.warn(
+                    "asyncAcks is switched off for consumer '{}': a record is acknowledged before its listener returns."
+                            + " Remove it.",
+                    consumer);
+        }
         if (properties.isFixTxOffsets()) {
             properties.setFixTxOffsets(false);
             logger.warn(

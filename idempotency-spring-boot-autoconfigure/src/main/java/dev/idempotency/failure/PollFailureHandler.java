@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -100,14 +99,14 @@ final class PollFailureHandler {
                 consumer.assignment().forEach(partition -> seek(partition, committed.get(partition), consumer));
                 return;
             } catch (RuntimeException ex) {
-                logger.warn("The committed offsets of '{}' cannot be read: trying again", container.getListenerId(), ex);
+                logger.warn(
+                        "The committed offsets of '{}' cannot be read: trying again", container.getListenerId(), ex);
                 pause();
             }
         }
     }
 
-    private static void seek(
-            TopicPartition partition, @Nullable OffsetAndMetadata committed, Consumer<?, ?> consumer) {
+    private static void seek(TopicPartition partition, @Nullable OffsetAndMetadata committed, Consumer<?, ?> consumer) {
         if (committed != null) {
             consumer.seek(partition, committed);
         } else {
@@ -158,8 +157,7 @@ final class PollFailureHandler {
         long next = unreadable.offset() + 1;
         consumer.seek(unreadable.topicPartition(), next);
         ContainerProperties properties = container.getContainerProperties();
-        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())
-                && ContainerFacts.kafkaTransactionsOf(container) == null) {
+        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())) {
             consumer.commitSync(Map.of(unreadable.topicPartition(), new OffsetAndMetadata(next)));
         }
     }

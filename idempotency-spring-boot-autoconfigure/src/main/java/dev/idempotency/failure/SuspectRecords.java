@@ -39,7 +39,8 @@ final class SuspectRecords {
         boolean before = isBlamed(record);
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
         boolean blamed = failures > this.patience;
-        this.byPartition.put(ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
+        this.byPartition.put(
+                ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
         if (blamed && !before) {
             logger.warn(
                     "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"

@@ -10,8 +10,5 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
  * @param id its identity
  * @param coordinates where its record stood first
  * @param record the record that was delivered
- * @param earlierCalls how often the listener was called with it before, in attempts that were rolled back and of which
- *     nothing has been recorded
  */
-public record DeliveredMessage(
-        MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, int earlierCalls) {}
+public record DeliveredMessage(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {}

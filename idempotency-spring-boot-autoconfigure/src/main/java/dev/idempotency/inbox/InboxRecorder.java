@@ -10,9 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
-import java.util.function.IntFunction;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
@@ -35,11 +33,8 @@ public final class InboxRecorder {
     private final KeptMessageFactory keeping;
     private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
-    private final StartCounter starts;
 
     InboxRecorder(
-            String consumer,
-            int maxStarts,
             JdbcProcessedMessageStore store,
             KeptMessageFactory keeping,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
@@ -52,18 +47,6 @@ public final class InboxRecorder {
         this.keeping = keeping;
         this.isOutage = isOutage;
         this.observers = observers;
-        this.starts = new StartCounter(consumer, store, maxStarts, this::failed);
-    }
-
-    /**
-     * The listener is about to be called: counts that, in a transaction of its own, for messages that may end the process.
-     *
-     * @param records what was delivered
-     * @param ids the ids of the messages by their position
-     * @return what is to be told when the calls have ended
-     */
-    public StartedCalls starting(List<? extends ConsumerRecord<?, ?>> records, IntFunction<@Nullable MessageId> ids) {
-        return StartedCalls.start(this.starts, records, ids);
     }
 
     /** The listener has returned: records that in its transaction, which is still to be committed. */
@@ -109,7 +92,7 @@ public final class InboxRecorder {
     public void conflicting(
             MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure) {
         MessageId own = ConflictingId.of(shared, coordinates);
-        failed(List.of(new DeliveredMessage(own, coordinates, record, 0)), failure);
+        failed(List.of(new DeliveredMessage(own, coordinates, record)), failure);
     }
 
     /**

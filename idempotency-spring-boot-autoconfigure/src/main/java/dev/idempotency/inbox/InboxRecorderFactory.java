@@ -7,8 +7,8 @@ import dev.idempotency.store.JdbcProcessedMessageStore;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
@@ -18,7 +18,7 @@ public final class InboxRecorderFactory {
     private final InboxSettings settings;
     private final DeserializerInstrumentation receivedBytes;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
-    private final BiFunction<String, KeptMessageFactory, InboxRecorder> recorders;
+    private final Function<KeptMessageFactory, InboxRecorder> recorders;
     private final Runnable whenUsed;
 
     /**
@@ -37,8 +37,7 @@ public final class InboxRecorderFactory {
         this.settings = settings;
         this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
-        this.recorders = (consumer, keeping) ->
-                new InboxRecorder(consumer, settings.maxStarts(), store, keeping, isOutage, observers);
+        this.recorders = keeping -> new InboxRecorder(store, keeping, isOutage, observers);
     }
 
     /** Whether listeners that do not say so have one, too. */
@@ -52,8 +51,7 @@ public final class InboxRecorderFactory {
         this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
-        return this.recorders.apply(
-                consumer, new KeptMessageFactory(this.receivedBytes.records(), this.settings, retries));
+        return this.recorders.apply(new KeptMessageFactory(this.receivedBytes.records(), this.settings, retries));
     }
 
     /** Where a consumer reads from, or {@code null} if it is none of this application's. */

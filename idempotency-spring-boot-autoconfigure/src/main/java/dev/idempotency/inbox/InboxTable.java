@@ -48,10 +48,6 @@ final class InboxTable {
             where consumer_id = ? and message_id = ?
             """;
 
-    private static final String ADD_ATTEMPTS = """
-            update %s set attempts = attempts + ? where consumer_id = ? and message_id = ?
-            """;
-
     private static final String LOCK = """
             select message_id from %s where consumer_id = ? and message_id in (%s) order by message_id for update
             """;
@@ -93,7 +89,6 @@ final class InboxTable {
         } else {
             batch(this.complete, sorted(messages), InboxTable::bind);
         }
-        addEarlierCalls(messages);
     }
 
     /** For a database whose dialect has no statement that does both. */
@@ -119,16 +114,6 @@ final class InboxTable {
                 statement -> bind(statement, message));
     }
 
-    /** Adds the calls of which nothing has been recorded to what has been written of these messages. */
-    private void addEarlierCalls(List<KeptMessage> messages) {
-        List<KeptMessage> called =
-                messages.stream().filter(message -> message.earlierCalls() > 0).toList();
-        batch(ADD_ATTEMPTS.formatted(this.table), sorted(called), (statement, message) -> {
-            statement.setInt(1, message.earlierCalls());
-            bind(statement, 2, message.id());
-        });
-    }
-
     /** Writes messages that are not in the table as failed. */
     void insertFailed(List<KeptMessage> messages, String error) {
         String insert = INSERT.formatted(this.table, "status, last_error", "'failed', ?");
@@ -136,7 +121,6 @@ final class InboxTable {
             bind(statement, message);
             statement.setString(12, error);
         });
-        addEarlierCalls(messages);
     }
 
     /** Writes that messages in the table have failed again. */
@@ -145,7 +129,6 @@ final class InboxTable {
             statement.setString(1, error);
             bind(statement, 2, message.id());
         });
-        addEarlierCalls(messages);
     }
 
     /** Locks those of the messages that are in the table, and says which these are. */

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param received exactly what was received as the record's value; {@code null} for a record without one, or if it is not
  *     known
  * @param omitted why the value is not kept; {@code null} if it is
- * @param earlierCalls calls of the listener that have not been recorded, beside the one that is
  */
 record KeptMessage(
         MessageId id,
@@ -24,8 +23,7 @@ record KeptMessage(
         byte @Nullable [] key,
         String headers,
         byte @Nullable [] received,
-        @Nullable String omitted,
-        int earlierCalls) {
+        @Nullable String omitted) {
 
     static final String TOO_LARGE = "too large";
 

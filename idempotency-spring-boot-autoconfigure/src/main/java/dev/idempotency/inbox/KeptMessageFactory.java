@@ -46,8 +46,7 @@ final class KeptMessageFactory {
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
                 (found != null) ? found.value() : null,
-                (found != null) ? omission(found.value()) : KeptMessage.UNKNOWN,
-                message.earlierCalls());
+                (found != null) ? omission(found.value()) : KeptMessage.UNKNOWN);
     }
 
     /** By which a replay is the same message, though its topic may have been created anew by then. */

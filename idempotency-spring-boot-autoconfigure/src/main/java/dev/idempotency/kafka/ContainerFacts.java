@@ -18,7 +18,6 @@ import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /** What a container does not tell by itself. */
 public final class ContainerFacts {
@@ -61,20 +60,17 @@ public final class ContainerFacts {
                         .toList();
     }
 
-    /** What opens the Kafka transactions that a container takes part in, or {@code null} if it does not. */
-    public static @Nullable KafkaAwareTransactionManager<?, ?> kafkaTransactionsOf(MessageListenerContainer container) {
-        ContainerProperties properties = container.getContainerProperties();
-        if (properties.getKafkaAwareTransactionManager() != null) {
-            return properties.getKafkaAwareTransactionManager();
-        }
-        return (transactionManager(properties) instanceof KafkaAwareTransactionManager<?, ?> deprecated)
-                ? deprecated
-                : null;
-    }
-
+    /** Removes the Kafka transactions of a container that is not started; returns whether it had any. */
     @SuppressWarnings("removal") // Still in force where it is set.
-    private static @Nullable PlatformTransactionManager transactionManager(ContainerProperties properties) {
-        return properties.getTransactionManager();
+    public static boolean removeKafkaTransactions(MessageListenerContainer container) {
+        ContainerProperties properties = container.getContainerProperties();
+        boolean deprecated = properties.getTransactionManager() instanceof KafkaAwareTransactionManager;
+        boolean present = deprecated || properties.getKafkaAwareTransactionManager() != null;
+        properties.setKafkaAwareTransactionManager(null);
+        if (deprecated) {
+            properties.setTransactionManager(null);
+        }
+        return present;
     }
 
     /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */

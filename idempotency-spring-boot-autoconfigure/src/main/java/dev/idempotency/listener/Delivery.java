@@ -68,8 +68,7 @@ final class Delivery {
         return new Delivery(methods, List.of(record), false, null, true);
     }
 
-    private static @Nullable DeferredAcknowledgment deferred(
-            @Nullable Acknowledgment acknowledgment, boolean batch) {
+    private static @Nullable DeferredAcknowledgment deferred(@Nullable Acknowledgment acknowledgment, boolean batch) {
         return (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
     }
 

@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.ProcessKilledException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
@@ -49,12 +48,10 @@ public final class ListenerContainerConfigurer {
         CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
         RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
-        Object prepared = methods.hasTransactionPerPoll()
-                ? this.polls.prepare(given, methods, container)
-                : wrap(given, methods);
+        Object prepared =
+                methods.hasTransactionPerPoll() ? this.polls.prepare(given, methods, container) : wrap(given, methods);
         container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
         excludeFromRetries(container.getCommonErrorHandler());
-        excludeFromRetries(container.getAfterRollbackProcessor());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             this.failures.install(container, methods.consumer(), methods.observer());
@@ -68,7 +65,7 @@ public final class ListenerContainerConfigurer {
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {
         if (errorHandler instanceof ExceptionClassifier classifier) {
-            classifier.addNotRetryableExceptions(UnusableKeyException.class, ProcessKilledException.class);
+            classifier.addNotRetryableExceptions(UnusableKeyException.class);
         }
     }
 

@@ -87,7 +87,7 @@ final class OutcomeReporter {
         }
         List<DeliveredMessage> messages = candidates.stream()
                 .filter(candidate -> candidate.id() != null)
-                .map(candidate -> new DeliveredMessage(candidate.id(), candidate.coordinates(), candidate.record(), 0))
+                .map(candidate -> new DeliveredMessage(candidate.id(), candidate.coordinates(), candidate.record()))
                 .toList();
         if (!messages.isEmpty()) {
             report.accept(inbox, messages);

@@ -44,22 +44,18 @@ import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
-import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -592,10 +588,6 @@ class FaultyListeners {
         @IdempotentListener
         void time(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "kafkaTransactions")
-        @IdempotentListener
-        void kafkaTransaction(String payload) {}
-
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "containerTransactions")
         @IdempotentListener
         void containerTransaction(String payload) {}
@@ -620,10 +612,6 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "dropping")
         @IdempotentListener
         void dropping(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "droppingAfterRollback")
-        @IdempotentListener
-        void droppingAfterRollback(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "logging")
         @IdempotentListener
@@ -886,10 +874,6 @@ class FaultyListeners {
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "kafkaTransactions")
-        @IdempotentListener(transactionPerPoll = true)
-        void kafkaTransactionsPerPoll(String payload) {}
-
         @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "countingAttempts")
         @IdempotentListener(transactionPerPoll = true)
         void attemptsPerPoll(String payload) {}
@@ -1014,28 +998,6 @@ class FaultyListeners {
         var factory = factory(configurer, consumers);
         factory.getContainerProperties().setAckMode(AckMode.TIME);
         factory.getContainerProperties().setAckTime(8 * 86_400_000L);
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> kafkaTransactions(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-            ConsumerFactory<Object, Object> consumers,
-            ProducerFactory<?, ?> producers) {
-        var factory = factory(configurer, consumers);
-        var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
-        transactional.setTransactionIdPrefix("tx-");
-        factory.getContainerProperties().setKafkaAwareTransactionManager(new KafkaTransactionManager<>(transactional));
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> droppingAfterRollback(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-            ConsumerFactory<Object, Object> consumers,
-            ProducerFactory<?, ?> producers) {
-        var factory = kafkaTransactions(configurer, consumers, producers);
-        factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(new FixedBackOff(10, 3)));
         return factory;
     }
 

@@ -389,12 +389,10 @@ class FaultyListenersIT {
         "LATE_COMMIT, neverAcknowledged, it takes no Acknowledgment, Add a parameter of type Acknowledgment",
         "LATE_COMMIT, count, COUNT commits after 500 messages, COUNT_TIME",
         "LATE_COMMIT, time, 'TIME commits every 8d, but messages are remembered for 7d', Lower spring.kafka",
-        "KAFKA_TRANSACTION, kafkaTransaction, takes part in Kafka transactions, to an outbox table",
         "REPLY, sendTo, Its result is sent to another topic by @SendTo., outbox",
         "REPLY, reply, It returns a String, outbox",
         "DROPPED_FAILURES, dropping, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
         "DROPPED_FAILURES, logging, error handler has no recoverer, new DefaultErrorHandler(new DeadLetterPub",
-        "DROPPED_FAILURES, droppingAfterRollback, AfterRollbackProcessor has no recoverer, new DefaultAfterRollbackProcessor",
         "LISTENER_ERROR_HANDLER, swallowing, It has a KafkaListenerErrorHandler., Remove @KafkaListener(errorHandler",
     })
     void whatEndangersMessagesIsWarnedOf(Check check, String method, String what, String remedy) {
@@ -426,7 +424,6 @@ class FaultyListenersIT {
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
         "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
-        "kafkaTransactionsPerPoll, takes part in Kafka transactions, Remove the transaction manager",
         "attemptsPerPoll, counts delivery attempts, Remove setDeliveryAttemptHeader(true)",
         "advisedPerPoll, an advice chain, Remove setAdviceChain",
     })

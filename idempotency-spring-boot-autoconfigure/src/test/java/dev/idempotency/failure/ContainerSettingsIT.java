@@ -7,72 +7,44 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.testing.TestKafka;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.KafkaTemplate;
-import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
-import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Settings with which containers hold records that they have polled, commit more than they have delivered, or forget what they
- * hold: no record is lost. Those of kinds that end in {@code Tx} take part in Kafka transactions.
+ * hold: no record is lost.
  */
 class ContainerSettingsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(
-                2,
-                "immediate",
-                "memory",
-                "fixedStop",
-                "fixedPause",
-                "fixedStopTx",
-                "subMemory",
-                "memoryBatchTx",
-                "idleTx",
-                "idleBatchTx",
-                "rollbackTx",
-                "recoverTx",
-                "handlerBatchTx");
+        createTopics(2, "immediate", "memory", "fixedStop", "fixedPause", "subMemory");
         start(
                 Listeners.class,
                 "spring.kafka.listener.observation-enabled=true",
-                "spring.kafka.listener.idle-event-interval=50ms",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=20ms");
     }
@@ -132,15 +104,15 @@ class ContainerSettingsIT extends SharedApplicationTest {
     }
 
     /** With {@code fixTxOffsets}, Spring Kafka commits where its consumer stands, which is behind all of them. */
-    @ParameterizedTest
-    @ValueSource(strings = {"fixedStop", "fixedStopTx"})
-    void whatAContainerHasNotDeliveredWhenItIsStoppedIsNotCommitted(String kind) {
-        List<String> payloads = sendWhilePaused(kind);
-        faults().prepare(kind, "stop");
-        container(kind).resume();
-        await().until(() -> !container(kind).isRunning() && !container(kind).isChildRunning());
-        container(kind).start();
-        requireAllProcessed(kind, payloads);
+    @Test
+    void whatAContainerHasNotDeliveredWhenItIsStoppedIsNotCommitted() {
+        List<String> payloads = sendWhilePaused("fixedStop");
+        MessageListenerContainer container = container("fixedStop");
+        faults().prepare("fixedStop", "stop");
+        container.resume();
+        await().until(() -> !container.isRunning() && !container.isChildRunning());
+        container.start();
+        requireAllProcessed("fixedStop", payloads);
     }
 
     @Test
@@ -156,50 +128,14 @@ class ContainerSettingsIT extends SharedApplicationTest {
         requireAllProcessed("fixedPause", payloads);
     }
 
-    /** Of batches per partition, and of those with Kafka transactions, containers forget what an error handler leaves over. */
-    @ParameterizedTest
-    @ValueSource(strings = {"subMemory", "memoryBatchTx"})
-    void whatAnErrorHandlerLeavesOverOfABatchComesAgain(String kind) {
-        List<String> payloads = sendWhilePaused(kind);
-        faults().prepare(kind, "failure");
-        container(kind).resume();
-        requireAllProcessed(kind, payloads);
-        assertThat(faults().isMet(kind, "failure")).isTrue();
-    }
-
-    /** As when the brokers are away, which may be why the transaction was rolled back. */
-    @ParameterizedTest
-    @ValueSource(strings = {"rollbackTx", "recoverTx"})
-    void whatWasRolledBackComesAgainIfNoTransactionCanBegin(String kind) {
-        List<String> payloads = sendWhilePaused(kind);
-        faults().prepare(kind, "failure", "begin after failure");
-        container(kind).resume();
-        requireAllProcessed(kind, payloads);
-        assertThat(faults().isMet(kind, "begin")).isTrue();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"idleTx", "idleBatchTx"})
-    void whatWasPolledComesAgainIfSomethingAroundTheTransactionFails(String kind) {
-        List<String> payloads = sendWhilePaused(kind);
-        faults().prepare(kind, "no longer idle");
-        container(kind).resume();
-        requireAllProcessed(kind, payloads);
-        assertThat(faults().isMet(kind, "no longer idle")).isTrue();
-    }
-
+    /** Of batches per partition, containers forget what an error handler leaves over. */
     @Test
-    void aMessageOfABatchThatTheApplicationsErrorHandlerGivesUpDoesNotHoldUpTheOthers() {
-        container("handlerBatchTx").pause();
-        await().until(() -> container("handlerBatchTx").isContainerPaused());
-        for (String payload : List.of("poison", "good", "better")) {
-            sendTo(0, "handlerBatchTx", "handlerBatchTx " + payload);
-        }
-        container("handlerBatchTx").resume();
-        awaitCaughtUp("handlerBatchTx");
-        assertThat(effectsOf("handlerBatchTx"))
-                .containsExactlyInAnyOrder(
-                        "handlerBatchTx recovered poison", "handlerBatchTx good", "handlerBatchTx better");
+    void whatAnErrorHandlerLeavesOverOfABatchComesAgain() {
+        List<String> payloads = sendWhilePaused("subMemory");
+        faults().prepare("subMemory", "failure");
+        container("subMemory").resume();
+        requireAllProcessed("subMemory", payloads);
+        assertThat(faults().isMet("subMemory", "failure")).isTrue();
     }
 
     /** Each is met once, by the first record of its kind that comes its way. */
@@ -232,9 +168,9 @@ class ContainerSettingsIT extends SharedApplicationTest {
 
         void fail() {
             if (meet("failure")) {
-                Stream.of("observation", "begin")
-                        .filter(fault -> meet(fault + LATER))
-                        .forEach(fault -> prepare(kind(), fault));
+                if (meet("observation" + LATER)) {
+                    prepare(kind(), "observation");
+                }
                 throw new IllegalStateException("on purpose");
             }
         }
@@ -261,17 +197,6 @@ class ContainerSettingsIT extends SharedApplicationTest {
     @Import({Effects.class, Faults.class, Settings.class, OfKinds.class})
     static class Listeners {
 
-        private final Faults faults;
-
-        Listeners(Faults faults) {
-            this.faults = faults;
-        }
-
-        @EventListener
-        void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
-            this.faults.raise("no longer idle");
-        }
-
         @Bean
         static ObservationRegistry observationRegistry(Faults faults) {
             ObservationRegistry registry = ObservationRegistry.create();
@@ -280,7 +205,7 @@ class ContainerSettingsIT extends SharedApplicationTest {
         }
     }
 
-    record Settings(ProducerFactory<?, ?> producers, Faults faults, ObjectProvider<Effects> effects)
+    static class Settings
             implements ContainerCustomizer<Object, Object, ConcurrentMessageListenerContainer<Object, Object>> {
 
         @Override
@@ -291,40 +216,11 @@ class ContainerSettingsIT extends SharedApplicationTest {
             properties.setStopImmediate(kind.startsWith("fixedStop"));
             properties.setFixTxOffsets(kind.startsWith("fixed"));
             properties.setSubBatchPerPartition(kind.startsWith("sub"));
-            if (kind.toLowerCase().contains("memory") || kind.startsWith("handler")) {
-                DefaultErrorHandler handler = new DefaultErrorHandler(
-                        (record, failure) -> recover(kind, record.value()), new FixedBackOff(0, 3));
-                handler.setSeekAfterError(kind.startsWith("handler"));
+            if (kind.toLowerCase().contains("memory")) {
+                DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 3));
+                handler.setSeekAfterError(false);
                 container.setCommonErrorHandler(handler);
             }
-            if (kind.endsWith("Tx")) {
-                KafkaTransactionManager<Object, Object> transactions = transactions(kind);
-                properties.setKafkaAwareTransactionManager(transactions);
-                if (kind.startsWith("recover")) {
-                    container.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(
-                            (record, failure) -> recover(kind, record.value()),
-                            new FixedBackOff(0, 3),
-                            new KafkaTemplate<>(transactions.getProducerFactory()),
-                            true));
-                }
-            }
-        }
-
-        private void recover(String kind, Object value) {
-            this.effects.getObject().happen(String.valueOf(value).replace(kind, kind + " recovered"));
-        }
-
-        private KafkaTransactionManager<Object, Object> transactions(String kind) {
-            Map<String, Object> configuration = new HashMap<>(this.producers.getConfigurationProperties());
-            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName(kind));
-            return new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)) {
-
-                @Override
-                protected void doBegin(Object transaction, TransactionDefinition definition) {
-                    Settings.this.faults.raise("begin");
-                    super.doBegin(transaction, definition);
-                }
-            };
         }
     }
 
@@ -350,9 +246,6 @@ class ContainerSettingsIT extends SharedApplicationTest {
                 container.stop(() -> {});
             }
             this.faults.fail();
-            if (payload.endsWith("poison")) {
-                throw new IllegalStateException("on purpose");
-            }
         }
 
         private void onEach(List<String> payloads) {
@@ -383,69 +276,15 @@ class ContainerSettingsIT extends SharedApplicationTest {
             on(payload);
         }
 
-        @KafkaListener(id = "fixedStopTx", topics = "fixedStopTx${suffix}", groupId = "fixedStopTx${suffix}")
-        @IdempotentListener("fixedStopTx")
-        void fixedStopTx(String payload) {
-            on(payload);
-        }
-
         @KafkaListener(id = "fixedPause", topics = "fixedPause${suffix}", groupId = "fixedPause${suffix}")
         @IdempotentListener("fixedPause")
         void fixedPause(String payload) {
             on(payload);
         }
 
-        @KafkaListener(id = "idleTx", topics = "idleTx${suffix}", groupId = "idleTx${suffix}")
-        @IdempotentListener("idleTx")
-        void idleTx(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(id = "rollbackTx", topics = "rollbackTx${suffix}", groupId = "rollbackTx${suffix}")
-        @IdempotentListener("rollbackTx")
-        void rollbackTx(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(id = "recoverTx", topics = "recoverTx${suffix}", groupId = "recoverTx${suffix}")
-        @IdempotentListener("recoverTx")
-        void recoverTx(String payload) {
-            on(payload);
-        }
-
         @KafkaListener(id = "subMemory", topics = "subMemory${suffix}", groupId = "subMemory${suffix}", batch = "true")
         @IdempotentListener("subMemory")
         void subMemory(List<String> payloads) {
-            onEach(payloads);
-        }
-
-        @KafkaListener(
-                id = "memoryBatchTx",
-                topics = "memoryBatchTx${suffix}",
-                groupId = "memoryBatchTx${suffix}",
-                batch = "true")
-        @IdempotentListener("memoryBatchTx")
-        void memoryBatchTx(List<String> payloads) {
-            onEach(payloads);
-        }
-
-        @KafkaListener(
-                id = "idleBatchTx",
-                topics = "idleBatchTx${suffix}",
-                groupId = "idleBatchTx${suffix}",
-                batch = "true")
-        @IdempotentListener("idleBatchTx")
-        void idleBatchTx(List<String> payloads) {
-            onEach(payloads);
-        }
-
-        @KafkaListener(
-                id = "handlerBatchTx",
-                topics = "handlerBatchTx${suffix}",
-                groupId = "handlerBatchTx${suffix}",
-                batch = "true")
-        @IdempotentListener("handlerBatchTx")
-        void handlerBatchTx(List<String> payloads) {
             onEach(payloads);
         }
     }

@@ -41,14 +41,10 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.KafkaHeaders;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** A dead letter is what was received, byte for byte, also where it could not be read. */
@@ -60,7 +56,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(1, "records", "batches", "polls", "keys", "latin", "utf8", "orders", "foreign", "given");
-        createTopics(1, "beside", "handled", "transactional", "recipe", "asking", "replaced", "filtered");
+        createTopics(1, "beside", "handled", "recipe", "asking", "replaced", "filtered");
         createTopics(3, "wide");
         start(
                 Listeners.class,
@@ -170,7 +166,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"handled", "transactional", "recipe"})
+    @ValueSource(strings = {"handled", "recipe"})
     void whatCannotBeReadIsLeftToWhoeverOfTheApplicationSeesToFailures(String kind) {
         send(kind, "garbled for " + kind, kind + " readable");
         await().atMost(Duration.ofSeconds(60)).until(() -> effectsOf(kind).equals(List.of(kind + " readable")));
@@ -334,21 +330,6 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
                 ConsumerFactory<Object, Object> consumers, Recovered recovered) {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
             factory.setCommonErrorHandler(new Recipe(recovered));
-            return factory;
-        }
-
-        @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> transactional(
-                ConsumerFactory<Object, Object> consumers, ProducerFactory<?, ?> producers, Recovered recovered) {
-            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
-            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
-            factory.getContainerProperties()
-                    .setKafkaAwareTransactionManager(
-                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
-            factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(
-                    (record, failure) -> recovered.failures.add("transactional " + failure.getCause()),
-                    new FixedBackOff(10, 2)));
             return factory;
         }
 
@@ -533,16 +514,6 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
                 properties = PICKY)
         @IdempotentListener("recipe")
         void recipe(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(
-                topics = "transactional${suffix}",
-                groupId = "transactional${suffix}",
-                containerFactory = "transactional",
-                properties = PICKY)
-        @IdempotentListener("transactional")
-        void transactional(String payload) {
             on(payload);
         }
 

@@ -7,7 +7,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,22 +15,15 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
@@ -39,7 +31,7 @@ import org.springframework.util.backoff.FixedBackOff;
 /** The application's own error handlers decide on messages, and never hear of the database's failures. */
 class OtherErrorHandlersIT extends SharedApplicationTest {
 
-    private static final List<String> KINDS = List.of("handled", "handled-batch", "retried", "transactional");
+    private static final List<String> KINDS = List.of("handled", "handled-batch", "retried");
 
     @BeforeAll
     void start() {
@@ -144,23 +136,6 @@ class OtherErrorHandlersIT extends SharedApplicationTest {
         }
 
         @Bean
-        ConcurrentKafkaListenerContainerFactory<Object, Object> transactionalFactory(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers,
-                ProducerFactory<?, ?> producers) {
-            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
-            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.setCommonErrorHandler(null);
-            factory.getContainerProperties()
-                    .setKafkaAwareTransactionManager(
-                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
-            return factory;
-        }
-
-        @Bean
         TaskScheduler taskScheduler() {
             return new ThreadPoolTaskScheduler();
         }
@@ -198,15 +173,6 @@ class OtherErrorHandlersIT extends SharedApplicationTest {
         @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
         @IdempotentListener("retried")
         void onRetried(String payload) {
-            this.work.on(payload, 0);
-        }
-
-        @KafkaListener(
-                topics = "transactional${suffix}",
-                groupId = "transactional${suffix}",
-                containerFactory = "transactionalFactory")
-        @IdempotentListener("transactional")
-        void onTransactional(String payload) {
             this.work.on(payload, 0);
         }
     }

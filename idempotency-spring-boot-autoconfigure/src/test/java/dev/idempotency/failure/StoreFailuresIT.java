@@ -300,9 +300,7 @@ class StoreFailuresIT extends SharedApplicationTest {
                     "suffix=" + topic(""));
             String url = this.database.jdbcUrl().replaceAll("user=[^&]*&?", "");
             assertRefused(url, properties, "permission denied", "Grant select, insert");
-            jdbc.execute(
-                    "grant select on idempotency_processed, idempotency_inbox, idempotency_inbox_starts, idempotency_result to "
-                            + role);
+            jdbc.execute("grant select on idempotency_processed, idempotency_inbox, idempotency_result to " + role);
             assertRefused(url, properties, "permission denied", "Grant select, insert");
             jdbc.execute("grant insert on idempotency_processed to " + role);
             assertRefused(url, properties, "permission denied", "update, delete");

@@ -10,34 +10,25 @@ import dev.idempotency.app.TopicContents;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
@@ -49,7 +40,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "moved", "batches", "polls", "transactional", "together");
+        createTopics(1, "records", "moved", "batches", "polls");
         start(
                 Listeners.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -92,18 +83,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "polls, rollback-only",
         "polls, after commit",
         "polls, interruption",
-        "transactional, intercept",
-        "transactional, success",
-        "transactional, afterRecord",
-        "transactional, clearThreadState",
-        "transactional, observation stop",
-        "transactional, no longer idle",
-        "transactional, rollback-only",
-        "transactional, after commit",
-        "transactional, interruption",
-        "together, no longer idle",
-        "together, rollback-only",
-        "together, after commit"
     })
     void nothingIsLostOrGivenUp(String kind, String fault) {
         List<String> payloads = Stream.of("1", "2", "3")
@@ -239,22 +218,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
             registry.observationConfig().observationHandler(new Observations(faults));
             return registry;
         }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> transactionalFactory(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers,
-                ProducerFactory<?, ?> producers) {
-            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
-            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "throwing-beans");
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.getContainerProperties()
-                    .setKafkaAwareTransactionManager(
-                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
-            return factory;
-        }
     }
 
     static class OfKinds {
@@ -289,27 +252,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "polls", transactionPerPoll = true)
         void polls(String payload) {
             on(payload);
-        }
-
-        @KafkaListener(
-                id = "transactional",
-                topics = "transactional${suffix}",
-                groupId = "transactional${suffix}",
-                containerFactory = "transactionalFactory")
-        @IdempotentListener("transactional")
-        void transactional(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(
-                id = "together",
-                topics = "together${suffix}",
-                groupId = "together${suffix}",
-                batch = "true",
-                containerFactory = "transactionalFactory")
-        @IdempotentListener("together")
-        void together(List<String> payloads) {
-            payloads.forEach(this::on);
         }
 
         private void on(String payload) {

@@ -6,10 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
-import dev.idempotency.ProcessKilledException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
-import dev.idempotency.StoreFailedException;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
@@ -42,7 +40,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Headers;
@@ -63,8 +60,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** What the inbox does on every database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractInboxIT {
-
-    private static final int MAX_STARTS = 2;
 
     private final ReceivedRecords received = new ReceivedRecords();
     private HikariDataSource dataSource;
@@ -124,27 +119,20 @@ abstract class AbstractInboxIT {
             }
         };
         this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
-        this.recorder = recorderOfANewProcess("consumer");
+        this.recorder = new InboxRecorder(
+                this.store,
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
+                this::isOutage,
+                this.observers);
         InboxRecorderFactory listeners = new InboxRecorderFactory(
                 this.store,
-                new InboxSettings(false, 100_000, List.of(), MAX_STARTS),
+                new InboxSettings(false, 100_000, List.of()),
                 new DeserializerInstrumentation(),
                 this::isOutage,
                 this.observers,
                 () -> {});
         this.inbox = new Inbox(this.store, listeners, () -> null, null, this.observers);
         this.purge = new InboxPurge(database);
-    }
-
-    private InboxRecorder recorderOfANewProcess(String itsConsumer) {
-        return new InboxRecorder(
-                itsConsumer,
-                MAX_STARTS,
-                this.store,
-                new KeptMessageFactory(
-                        this.received, new InboxSettings(false, 100_000, List.of("type"), MAX_STARTS), false),
-                this::isOutage,
-                this.observers);
     }
 
     @BeforeEach
@@ -550,10 +538,8 @@ abstract class AbstractInboxIT {
     @Test
     void whoJudgesFailuresCannotAddOne() {
         InboxRecorder misjudging = new InboxRecorder(
-                this.consumer,
-                MAX_STARTS,
                 this.store,
-                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of(), MAX_STARTS), false),
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of()), false),
                 (messages, failure) -> {
                     throw new IllegalStateException("cannot tell");
                 },
@@ -667,138 +653,6 @@ abstract class AbstractInboxIT {
         assertThat(this.purge.consumers()).doesNotContain(this.consumer);
         this.recorder.failed(List.of(message("4")), new IllegalStateException("x"));
         assertThat(this.purge.isAbandoned(this.consumer, Duration.ofHours(1))).isFalse();
-    }
-
-    /** Calls of a process that knows nothing yet. */
-    private StartedCalls callsOfANewProcess(DeliveredMessage... messages) {
-        return callsOf(recorderOfANewProcess(this.consumer), messages);
-    }
-
-    private static StartedCalls callsOf(InboxRecorder process, DeliveredMessage... messages) {
-        return process.starting(
-                Stream.of(messages).map(DeliveredMessage::record).toList(), position -> messages[position].id());
-    }
-
-    /** A process that ends while it is at a message leaves what such an error leaves. */
-    private static final Error END_OF_PROCESS = new OutOfMemoryError("told to");
-
-    private int starts() {
-        return this.jdbc
-                .queryForList(
-                        "select starts from idempotency_inbox_starts where consumer_id = ?",
-                        Integer.class,
-                        this.consumer)
-                .stream()
-                .mapToInt(Integer::intValue)
-                .sum();
-    }
-
-    @Test
-    void aMessageThatEndsEachProcessIsGivenUpAndRecordedOnceAsFailed() {
-        StartedCalls first = callsOfANewProcess(message("1"));
-        assertThat(first.areSuspect()).isFalse();
-        first.end(END_OF_PROCESS);
-        StartedCalls second = callsOfANewProcess(message("1"));
-        assertThat(second.areSuspect()).isTrue();
-        second.begin(0);
-        second.end(END_OF_PROCESS);
-        assertThat(this.reader.find(id("1"))).isNull();
-        InboxRecorder third = recorderOfANewProcess(this.consumer);
-        for (int delivery = 0; delivery < 2; delivery++) {
-            StartedCalls calls = callsOf(third, message("1"));
-            assertThatExceptionOfType(ProcessKilledException.class)
-                    .isThrownBy(() -> calls.begin(0))
-                    .withMessageContaining("topic-3@7 2 times")
-                    .satisfies(calls::end);
-        }
-        assertThat(entry("1").status()).isEqualTo(InboxStatus.FAILED);
-        assertThat(entry("1").attempts()).isEqualTo(2);
-        assertThat(entry("1").lastError()).contains("none of these calls has ended");
-        StartedCalls replay = callsOfANewProcess(message("1", 8));
-        assertThat(replay.areSuspect()).as("a replay is counted anew").isFalse();
-        replay.end(null);
-    }
-
-    @Test
-    void aCallThatEndsCountsNoMoreHoweverItDoes() {
-        callsOfANewProcess(message("1")).end(END_OF_PROCESS);
-        assertThat(starts()).isOne();
-        for (int i = 0; i < MAX_STARTS + 1; i++) {
-            StartedCalls failing = callsOfANewProcess(message("1"));
-            failing.begin(0);
-            failing.end(new IllegalStateException("orderly"));
-            assertThat(starts()).isZero();
-        }
-        StartedCalls succeeding = callsOfANewProcess(message("1"));
-        assertThat(starts()).isOne();
-        succeeding.end(null);
-        assertThat(starts()).isZero();
-    }
-
-    @Test
-    void oneProcessCountsAMessageOnceThoughItCannotWriteThatItsCallsEnded() {
-        InboxRecorder process = recorderOfANewProcess(this.consumer);
-        for (int i = 0; i < MAX_STARTS + 1; i++) {
-            StartedCalls calls = callsOf(process, message("1"));
-            calls.begin(0);
-            this.jdbc.execute("alter table idempotency_inbox_starts rename to starts_away");
-            try {
-                calls.end(new IllegalStateException("orderly"));
-            } finally {
-                this.jdbc.execute("alter table starts_away rename to idempotency_inbox_starts");
-            }
-            assertThat(starts()).isOne();
-        }
-    }
-
-    @Test
-    void aMessageWaitsWhereItCannotBeCounted() {
-        this.jdbc.execute("alter table idempotency_inbox_starts rename to starts_away");
-        try {
-            assertThatExceptionOfType(StoreFailedException.class)
-                    .isThrownBy(() -> callsOfANewProcess(message("1")))
-                    .withMessageContaining("count the calls of consumer");
-        } finally {
-            this.jdbc.execute("alter table starts_away rename to idempotency_inbox_starts");
-        }
-    }
-
-    @Test
-    void onlyTheFirstNewMessageOfAPartitionIsCountedUntilADeliveryHasSucceeded() {
-        process(message("processed"));
-        InboxRecorder process = recorderOfANewProcess(this.consumer);
-        callsOf(process, message("processed")).end(null);
-        assertThat(starts()).as("a duplicate").isZero();
-        StartedCalls calls = callsOf(process, message("processed"), message("1", 8), message("2", 9));
-        assertThat(starts()).as("the first that is new").isOne();
-        calls.end(null);
-        StartedCalls later = callsOf(process, message("3", 10));
-        assertThat(starts()).as("after a success").isZero();
-        later.end(END_OF_PROCESS);
-        callsOf(process, message("3", 10));
-        assertThat(starts()).as("after an error like the end of the process").isOne();
-    }
-
-    @Test
-    void aSuspectBatchIsCountedMessageByMessage() {
-        callsOfANewProcess(message("1", 7), message("2", 8)).end(END_OF_PROCESS);
-        for (int start = 0; start < MAX_STARTS; start++) {
-            StartedCalls calls = callsOfANewProcess(message("1", 7), message("2", 8), message("3", 9));
-            assertThat(calls.areSuspect()).isTrue();
-            calls.begin(0);
-            process(message("1", 7));
-            calls.begin(1);
-            calls.end(END_OF_PROCESS);
-        }
-        StartedCalls last = callsOfANewProcess(message("1", 7), message("2", 8), message("3", 9));
-        last.begin(0);
-        assertThatExceptionOfType(ProcessKilledException.class)
-                .isThrownBy(() -> last.begin(1))
-                .withMessageContaining("topic-3@8")
-                .satisfies(last::end);
-        StartedCalls behind = callsOfANewProcess(message("3", 9));
-        assertThat(behind.areSuspect()).isFalse();
-        behind.end(null);
     }
 
     @Test

@@ -24,7 +24,7 @@ class KeptMessageFactoryTests {
     private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return new KeptMessageFactory(this.received, new InboxSettings(false, 10, List.of("a", "b"), 2), retries)
+        return new KeptMessageFactory(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
                 .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record, 0)))
                 .get(0);
     }

@@ -23,11 +23,9 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.store.ProcessedMessageStore;
-import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -35,7 +33,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -55,13 +52,9 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
-import org.springframework.kafka.core.DefaultKafkaProducerFactory;
-import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
-import org.springframework.kafka.listener.DefaultAfterRollbackProcessor;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -82,8 +75,7 @@ class ConflictsIT extends SharedApplicationTest {
         "handled-batch",
         "own-factory",
         "retried",
-        "tombstones",
-        "transactional"
+        "tombstones"
     };
 
     @BeforeAll
@@ -242,7 +234,7 @@ class ConflictsIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"handled", "handled-batch", "transactional"})
+    @ValueSource(strings = {"handled", "handled-batch"})
     void theApplicationsOwnErrorHandlerGetsItAndDoesNotRetryIt(String kind) {
         send(kind, "before " + kind);
         this.app.send(topic(kind), "before " + kind, "other " + kind);
@@ -384,15 +376,6 @@ class ConflictsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(
-                topics = "transactional${suffix}",
-                groupId = "transactional${suffix}",
-                containerFactory = "inKafkaTransactions")
-        @IdempotentListener(consumer = "transactional", conflicts = OnConflict.FAIL)
-        void transactional(String payload) {
-            happen("transactional", payload);
-        }
-
-        @KafkaListener(
                 topics = "own-factory${suffix}",
                 groupId = "own-factory${suffix}",
                 containerFactory = "ownConsumers")
@@ -440,27 +423,6 @@ class ConflictsIT extends SharedApplicationTest {
             factory.setCommonErrorHandler(new DefaultErrorHandler(
                     (record, exception) -> observed.recovered.add(String.valueOf(record.value())),
                     new FixedBackOff(0, 5)));
-            return factory;
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> inKafkaTransactions(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers,
-                ProducerFactory<?, ?> producers,
-                Observed observed) {
-            Map<String, Object> configuration = new HashMap<>(producers.getConfigurationProperties());
-            configuration.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.setCommonErrorHandler(null);
-            factory.setAfterRollbackProcessor(new DefaultAfterRollbackProcessor<>(
-                    (record, exception) -> observed.recovered.add(String.valueOf(record.value())),
-                    new FixedBackOff(0, 5)));
-            factory.getContainerProperties()
-                    .setKafkaAwareTransactionManager(
-                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(configuration)));
             return factory;
         }
 

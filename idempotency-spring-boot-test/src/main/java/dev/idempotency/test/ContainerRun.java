@@ -68,7 +68,6 @@ final class ContainerRun implements AutoCloseable {
                 new LogConsumerFactory(factory, () -> kafkaConsumer), original.getContainerProperties());
         container.setBeanName(original.getListenerId());
         container.setCommonErrorHandler(original.getCommonErrorHandler());
-        container.setAfterRollbackProcessor(original.getAfterRollbackProcessor());
         container.setRecordInterceptor(original.getRecordInterceptor());
         container.setBatchInterceptor(original.getBatchInterceptor());
         container.setListenerInfo(original.getListenerInfo());

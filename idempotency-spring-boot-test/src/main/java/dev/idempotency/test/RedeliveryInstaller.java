@@ -2,7 +2,6 @@ package dev.idempotency.test;
 
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -44,7 +43,6 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
     @Override
     public void start() {
         this.running = true;
-        this.definitions.listeners().forEach(RedeliveryInstaller::refuseKafkaTransactions);
         this.definitions.listeners().stream()
                 .map(ProtectedListener::container)
                 .map(SpringKafkaInternals::consumerFactoryOf)
@@ -58,18 +56,6 @@ final class RedeliveryInstaller implements SmartLifecycle, ApplicationListener<K
                 this.properties.randomOrder()
                         ? ", in random order (idempotency.test.seed=%d)".formatted(this.seed)
                         : "");
-    }
-
-    /** Their offsets are sent with their transactions, and not committed by the consumer, after which records come again. */
-    private static void refuseKafkaTransactions(ProtectedListener listener) {
-        if (ContainerFacts.kafkaTransactionsOf(listener.container()) != null) {
-            throw new IllegalStateException(
-                    ("idempotency.test.deliver-twice cannot deliver anything twice to consumer '%s':"
-                                    + " its container has a Kafka transaction manager, and commits offsets in Kafka's"
-                                    + " transactions. Use idempotency.test.deliver-twice=false and an IdempotencyTester, or a"
-                                    + " container factory without one.")
-                            .formatted(listener.consumer().name()));
-        }
     }
 
     private <K, V> void prepare(ConsumerFactory<K, V> factory) {
