@@ -48,6 +48,7 @@ public final class ListenerMethod {
     private final @Nullable ReplyKeeper replies;
     private final List<String> names;
     private final int payloadIndex;
+    private final boolean takesConsumer;
 
     ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyKeeper replies) {
         this.method = method;
@@ -56,6 +57,7 @@ public final class ListenerMethod {
         String[] discovered = NAMES.getParameterNames(method);
         this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
         this.payloadIndex = payloadIndex(method.getParameters());
+        this.takesConsumer = List.of(method.getParameterTypes()).contains(Consumer.class);
     }
 
     private static int payloadIndex(Parameter[] parameters) {
@@ -109,6 +111,11 @@ public final class ListenerMethod {
         return value == null
                 || takesRecord()
                 || (mayTakeValue() && payloadType().isInstance(value));
+    }
+
+    /** Whether it may seek by itself. */
+    public boolean takesConsumer() {
+        return this.takesConsumer;
     }
 
     /** Whether it takes the record itself, or no payload at all. */

@@ -124,17 +124,10 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
     }
 
-    /** Switches off settings by which a container would commit, or wait for, what it has not delivered. */
+    /** Switches off a setting by which a container would commit what it has not delivered. */
     private static void keepCommitsToWhatIsDelivered(
             AbstractMessageListenerContainer<?, ?> container, String consumer) {
         ContainerProperties properties = container.getContainerProperties();
-        if (properties.isAsyncAcks()) {
-            properties.setAsyncAcks(false);
-            logger.warn(
-                    "asyncAcks is switched off for consumer '{}': a record is acknowledged before its listener returns."
-                            + " Remove it.",
-                    consumer);
-        }
         if (properties.isFixTxOffsets()) {
             properties.setFixTxOffsets(false);
             logger.warn(

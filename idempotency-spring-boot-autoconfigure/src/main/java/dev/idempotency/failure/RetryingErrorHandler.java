@@ -8,6 +8,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.BackOffHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -23,11 +24,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     private final ConsumerPauses pauses;
 
     RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
-        super(
-                pausingIfItFails(recoverer, retries.maxInterval()),
-                retries.toBackOff(),
-                (container, failure, backOff) ->
-                        ConsumerThreadState.current().requestPause(Duration.ofMillis(backOff)));
+        super(pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
         this.pauses = pauses;
         addNotRetryableExceptions(UnusableKeyException.class);
         setLogLevel(KafkaException.Level.DEBUG);
@@ -79,6 +76,16 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         Duration requested = ConsumerThreadState.current().takeRequestedPause();
         if (requested != null && failed != null) {
             this.pauses.pause(container, ConsumerThreadState.partitionOf(failed), requested);
+        }
+    }
+
+    /** Has the partition paused when the failure has been handled. */
+    private static final class PauseRequest implements BackOffHandler {
+
+        @Override
+        public void onNextBackOff(
+                @Nullable MessageListenerContainer container, @Nullable Exception failure, long nextBackOff) {
+            ConsumerThreadState.current().requestPause(Duration.ofMillis(nextBackOff));
         }
     }
 }

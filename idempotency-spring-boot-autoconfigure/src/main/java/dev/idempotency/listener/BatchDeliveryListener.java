@@ -57,7 +57,11 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        deliver(records, acknowledgment, (some, deferred) -> this.delegate.onMessage(some, deferred, consumer));
+        deliver(
+                records,
+                acknowledgment,
+                consumer,
+                (some, deferred) -> this.delegate.onMessage(some, deferred, consumer));
     }
 
     @Override
@@ -68,6 +72,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         deliver(
                 all,
                 acknowledgment,
+                consumer,
                 (some, deferred) ->
                         this.delegate.onMessage((some == all) ? records : pollOf(some), deferred, consumer));
     }
@@ -78,23 +83,29 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
     }
 
     private void deliver(
-            List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment, Handover<K, V> listener) {
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer,
+            Handover<K, V> listener) {
         ConsumerThreadState state = ConsumerThreadState.current();
         state.begin();
         if (records.size() > 1 && state.isSplit(records)) {
-            deliverEach(records, acknowledgment, listener);
+            deliverEach(records, acknowledgment, consumer, listener);
         } else {
-            deliverFiltered(records, acknowledgment, listener, false);
+            deliverFiltered(records, acknowledgment, consumer, listener, false);
         }
     }
 
     private void deliverEach(
-            List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment, Handover<K, V> listener) {
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer,
+            Handover<K, V> listener) {
         for (int i = 0; i < records.size(); i++) {
             ConsumerThreadState.current().begin();
             OfOneRecord ofRecord = (acknowledgment != null) ? new OfOneRecord() : null;
             try {
-                deliverFiltered(new ArrayList<>(records.subList(i, i + 1)), ofRecord, listener, true);
+                deliverFiltered(new ArrayList<>(records.subList(i, i + 1)), ofRecord, consumer, listener, true);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
                 throw BatchFailure.at(records.get(i), ex);
@@ -113,6 +124,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
     private void deliverFiltered(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer,
             Handover<K, V> listener,
             boolean single) {
         List<ConsumerRecord<K, V>> kept = filter(records);
@@ -122,7 +134,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             }
             return;
         }
-        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment);
+        Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment, consumer);
         delivery.during(() -> listener.accept(kept, delivery.acknowledgment()));
     }
 

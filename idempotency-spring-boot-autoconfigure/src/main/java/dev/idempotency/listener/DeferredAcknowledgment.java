@@ -22,7 +22,7 @@ final class DeferredAcknowledgment implements Acknowledgment {
     private boolean acknowledged;
     private int acknowledgedIndex = -1;
     private @Nullable Duration nackSleep;
-    private boolean released;
+    private boolean ended;
 
     DeferredAcknowledgment(Acknowledgment delegate, boolean batch) {
         this.delegate = delegate;
@@ -31,21 +31,22 @@ final class DeferredAcknowledgment implements Acknowledgment {
 
     @Override
     public synchronized void acknowledge() {
-        if (this.released) {
-            this.delegate.acknowledge();
-        } else {
-            this.acknowledged = true;
-        }
+        requireRunning();
+        this.acknowledged = true;
     }
 
     @Override
     public synchronized void acknowledge(int index) {
+        requireRunning();
         Assert.isTrue(index > this.acknowledgedIndex, () -> "index (%d) must be greater than the previous one (%d)"
                 .formatted(index, this.acknowledgedIndex));
-        if (this.released) {
-            this.delegate.acknowledge(position(index));
-        }
         this.acknowledgedIndex = index;
+    }
+
+    private void requireRunning() {
+        Assert.state(
+                !this.ended,
+                "The listener has returned, and its transaction is over: call acknowledge() before it returns");
     }
 
     @Override
@@ -63,7 +64,7 @@ final class DeferredAcknowledgment implements Acknowledgment {
 
     private void rollBackAndSleep(Duration sleep) {
         Assert.state(Thread.currentThread() == this.consumerThread, "nack() can only be called on the consumer thread");
-        Assert.state(!this.released, "nack() can only be called while the listener runs: its work has been committed");
+        requireRunning();
         Assert.isTrue(!sleep.isNegative(), "sleep cannot be negative");
         this.nackSleep = sleep;
     }
@@ -81,6 +82,16 @@ final class DeferredAcknowledgment implements Acknowledgment {
         this.nackSleep = null;
     }
 
+    /** Whether the listener said that all messages it was called with are done. */
+    synchronized boolean isAcknowledged() {
+        return this.acknowledged || (this.positions != null && this.acknowledgedIndex == this.positions.length - 1);
+    }
+
+    /** The listener has returned or failed: what it says from now on is refused. */
+    synchronized void end() {
+        this.ended = true;
+    }
+
     synchronized boolean isNacked() {
         return this.nackSleep != null;
     }
@@ -92,7 +103,6 @@ final class DeferredAcknowledgment implements Acknowledgment {
     }
 
     synchronized void release() {
-        this.released = true;
         if (this.nackSleep != null) {
             if (this.batch) {
                 this.delegate.nack(0, this.nackSleep);

@@ -2,13 +2,18 @@ package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
+import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.kafka.InterceptedRecords;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.Acknowledgment;
 
@@ -27,6 +32,8 @@ final class Delivery {
     private final boolean batch;
     private final @Nullable DeferredAcknowledgment acknowledgment;
     private final boolean shared;
+    private final @Nullable Consumer<?, ?> consumer;
+    private boolean soughtBack;
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
@@ -40,7 +47,9 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
             @Nullable DeferredAcknowledgment acknowledgment,
-            boolean shared) {
+            boolean shared,
+            @Nullable Consumer<?, ?> consumer) {
+        this.consumer = consumer;
         this.methods = methods;
         this.records = records;
         this.batch = batch;
@@ -49,23 +58,28 @@ final class Delivery {
     }
 
     static Delivery ofRecord(
-            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false), false);
+            ProtectedMethods methods,
+            ConsumerRecord<?, ?> record,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer) {
+        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false), false, consumer);
     }
 
     static Delivery ofBatch(
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
-            @Nullable Acknowledgment acknowledgment) {
-        return new Delivery(methods, records, true, deferred(acknowledgment, true), false);
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer) {
+        return new Delivery(methods, records, true, deferred(acknowledgment, true), false, consumer);
     }
 
     /**
      * One record whose message has been claimed together with others, in a transaction that is open: its listener is
      * called once, whatever aspects around it do, since what a failed call has written is in that transaction.
      */
-    static Delivery ofClaimed(ProtectedMethods methods, ConsumerRecord<?, ?> record) {
-        return new Delivery(methods, List.of(record), false, null, true);
+    static Delivery ofClaimed(
+            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> consumer) {
+        return new Delivery(methods, List.of(record), false, null, true, consumer);
     }
 
     private static @Nullable DeferredAcknowledgment deferred(@Nullable Acknowledgment acknowledgment, boolean batch) {
@@ -89,6 +103,9 @@ final class Delivery {
         } finally {
             CURRENT.set(null);
             endReply();
+            if (this.acknowledgment != null) {
+                this.acknowledgment.end();
+            }
         }
         if (!this.shared && !isNacked()) {
             settle();
@@ -192,8 +209,48 @@ final class Delivery {
     @Nullable
     Object call(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
         this.skipped = false;
+        this.soughtBack = false;
         this.targetCall = new TargetCall(definition);
-        return this.targetCall.through(aspects);
+        Object result = this.targetCall.through(aspects);
+        if (!isNacked()) {
+            requireDone(definition);
+        }
+        return result;
+    }
+
+    /** Requires a listener that has returned to have said that its messages are done, where that is up to it. */
+    private void requireDone(ListenerDefinition definition) {
+        if (this.soughtBack || (definition.method().takesConsumer() && isSoughtBack())) {
+            throw new NotAcknowledgedException(
+                    "%s of consumer '%s' sought back to its own message and returned. Nothing was committed. Throw an exception, or call nack(), to have it redelivered."
+                            .formatted(definition.method(), definition.consumer()));
+        }
+        if (this.acknowledgment != null && !this.acknowledgment.isAcknowledged()) {
+            throw new NotAcknowledgedException(
+                    "%s of consumer '%s' returned without acknowledging its message. Nothing was committed. Call acknowledge() before it returns, or nack() to have it redelivered."
+                            .formatted(definition.method(), definition.consumer()));
+        }
+    }
+
+    /** The application seeks, from within the listener. */
+    void seek(String topic, int partition, long offset) {
+        this.soughtBack |= this.records.stream()
+                .anyMatch(record ->
+                        record.topic().equals(topic) && record.partition() == partition && record.offset() >= offset);
+    }
+
+    private boolean isSoughtBack() {
+        return this.consumer != null && this.records.stream().anyMatch(this::isSoughtBack);
+    }
+
+    private boolean isSoughtBack(ConsumerRecord<?, ?> record) {
+        try {
+            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+            return Objects.requireNonNull(this.consumer).position(partition, Duration.ZERO) <= record.offset();
+        } catch (RuntimeException ex) {
+            // It is not known yet, or not assigned any more.
+            return false;
+        }
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */
@@ -213,6 +270,11 @@ final class Delivery {
     /** Whether it has no transaction of its own. */
     boolean isShared() {
         return this.shared;
+    }
+
+    @Nullable
+    Consumer<?, ?> consumer() {
+        return this.consumer;
     }
 
     boolean isBatch() {

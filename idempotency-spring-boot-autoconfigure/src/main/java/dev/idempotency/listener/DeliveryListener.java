@@ -2,7 +2,11 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 
@@ -15,6 +19,30 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
     DeliveryListener(T delegate, ProtectedMethods methods) {
         super(delegate);
         this.methods = methods;
+    }
+
+    @Override
+    public void registerSeekCallback(ConsumerSeekCallback callback) {
+        super.registerSeekCallback(watch(callback));
+    }
+
+    @Override
+    public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        super.onPartitionsAssigned(assignments, watch(callback));
+    }
+
+    /** A callback that notices when a listener seeks back to its own message. */
+    private static ConsumerSeekCallback watch(ConsumerSeekCallback callback) {
+        return (ConsumerSeekCallback) Proxy.newProxyInstance(
+                DeliveryListener.class.getClassLoader(),
+                new Class<?>[] {ConsumerSeekCallback.class},
+                (proxy, method, arguments) -> {
+                    Delivery delivery = Delivery.current();
+                    if (delivery != null && method.getName().equals("seek") && arguments[2] instanceof Long offset) {
+                        delivery.seek((String) arguments[0], (Integer) arguments[1], offset);
+                    }
+                    return AopUtils.invokeJoinpointUsingReflection(callback, method, arguments);
+                });
     }
 
     /** What leaves records out before they are remembered, if this one does that itself. */

@@ -74,7 +74,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             }
             if (!kept.isEmpty()) {
                 IdempotentInvocation.proceed(new RecordByRecordCall(
-                        Delivery.ofBatch(this.methods, kept, null),
+                        Delivery.ofBatch(this.methods, kept, null, consumer),
                         this.methods.representative(),
                         position -> call(kept.get(position), consumer)));
             }
@@ -101,7 +101,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
             throw unreadable;
         }
         if (this.filter == null || !this.filter.filter(record)) {
-            Delivery delivery = Delivery.ofRecord(this.methods, record, null);
+            Delivery delivery = Delivery.ofRecord(this.methods, record, null, consumer);
             delivery.during(() -> call(record, consumer));
             delivery.requireHandled();
         }

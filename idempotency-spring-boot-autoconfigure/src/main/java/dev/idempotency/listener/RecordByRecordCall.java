@@ -41,7 +41,7 @@ record RecordByRecordCall(Delivery delivery, ListenerDefinition definition, IntC
     }
 
     private void call(Candidate candidate) throws Throwable {
-        Delivery claimed = Delivery.ofClaimed(this.delivery.methods(), candidate.record());
+        Delivery claimed = Delivery.ofClaimed(this.delivery.methods(), candidate.record(), this.delivery.consumer());
         try {
             claimed.during(() -> this.listener.accept(candidate.position()));
         } catch (ListenerExecutionFailedException ex) {

@@ -19,7 +19,7 @@ final class RecordDeliveryListener<K, V> extends DeliveryListener<MessageListene
     @Override
     public void onMessage(
             ConsumerRecord<K, V> record, @Nullable Acknowledgment acknowledgment, @Nullable Consumer<?, ?> consumer) {
-        Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment);
+        Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment, consumer);
         delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
     }
 }
