@@ -23,6 +23,7 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.util.ClassUtils;
 
 /** A listener's method: which of its parameters is what, found once from its signature, and how it is called. */
 public final class ListenerMethod {
@@ -124,7 +125,9 @@ public final class ListenerMethod {
     }
 
     private Class<?> payloadType() {
-        return (this.payloadIndex == NONE) ? ConsumerRecord.class : this.method.getParameterTypes()[this.payloadIndex];
+        return (this.payloadIndex == NONE)
+                ? ConsumerRecord.class
+                : ClassUtils.resolvePrimitiveIfNecessary(this.method.getParameterTypes()[this.payloadIndex]);
     }
 
     private boolean mayTakeValue() {

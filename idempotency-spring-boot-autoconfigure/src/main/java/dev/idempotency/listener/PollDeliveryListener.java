@@ -103,7 +103,10 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         if (this.filter == null || !this.filter.filter(record)) {
             Delivery delivery = Delivery.ofRecord(this.methods, record, null, consumer);
             delivery.during(() -> call(record, consumer));
-            delivery.requireHandled();
+            if (!delivery.isHandled()) {
+                ConsumerThreadState.current().begin();
+                delivery.requireHandled();
+            }
         }
     }
 

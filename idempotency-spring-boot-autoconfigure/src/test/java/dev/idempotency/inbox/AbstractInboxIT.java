@@ -165,7 +165,7 @@ abstract class AbstractInboxIT {
         this.received.remember(headers, false, ByteBuffer.wrap(payload));
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
                 "topic", 3, offset, 0, TimestampType.CREATE_TIME, 0, 0, "key", "value", headers, Optional.empty());
-        return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, offset), record, 0);
+        return new DeliveredMessage(id(id), new RecordCoordinates("topic", 3, offset), record);
     }
 
     private DeliveredMessage message(String id) {

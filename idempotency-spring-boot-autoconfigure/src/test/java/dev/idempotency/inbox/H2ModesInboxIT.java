@@ -33,14 +33,7 @@ class H2ModesInboxIT {
             TransactionTemplate transaction = database.newTransaction();
             MessageId id = new MessageId("consumer", "1");
             KeptMessage message = new KeptMessage(
-                    id,
-                    new RecordCoordinates("topic", 0, 0),
-                    "type",
-                    new byte[] {1},
-                    "a: b",
-                    new byte[] {1, 2},
-                    null,
-                    0);
+                    id, new RecordCoordinates("topic", 0, 0), "type", new byte[] {1}, "a: b", new byte[] {1, 2}, null);
             transaction.executeWithoutResult(status -> table.insertFailed(List.of(message), "error"));
             transaction.executeWithoutResult(status -> table.updateFailed(List.of(message), "error"));
             assertThat(reader.replayable("consumer", table.now(), 10)).containsExactly(id);

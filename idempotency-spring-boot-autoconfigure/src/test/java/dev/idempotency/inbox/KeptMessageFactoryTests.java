@@ -25,7 +25,7 @@ class KeptMessageFactoryTests {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
         return new KeptMessageFactory(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
-                .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record, 0)))
+                .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record)))
                 .get(0);
     }
 

@@ -1,8 +1,10 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.NotAcknowledgedException;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.Failures;
@@ -10,14 +12,19 @@ import dev.idempotency.app.TestApplication;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.awaitility.Awaitility;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.ConsumerSeekAware;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
@@ -77,20 +84,29 @@ class AcknowledgmentIT extends ApplicationTest {
         }
     }
 
-    @Test
-    void aListenerThatLeavesTheAcknowledgmentToLaterStillMayGiveIt() {
-        try (TestApplication app = startWith("manual", AcknowledgesTheOneBefore.class)) {
+    @ParameterizedTest
+    @ValueSource(classes = {AcknowledgesLater.class, SeeksBack.class, SeeksBackByCallback.class})
+    void whatTheListenerDoesNotAcknowledgeIsRolledBackAndRedelivered(Class<? extends Unfinished> listener) {
+        String ackMode = (listener == AcknowledgesLater.class) ? "manual" : "record";
+        try (TestApplication app = startWith(ackMode, listener, Failures.class)) {
             app.send(this.topic, "1", "a");
             app.send(this.topic, "2", "b");
-            AcknowledgesTheOneBefore listener = app.bean(AcknowledgesTheOneBefore.class);
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> listener.calls() == 2);
-            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
-                            TestApplication.committedOffsets(this.group, this.topic))
-                    .isEqualTo(Map.of(0, 1L)));
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
+            assertThat(app.bean(listener).calls()).containsExactly("a", "a", "b");
+            assertThat(app.bean(Failures.class).causes()).singleElement().isInstanceOf(NotAcknowledgedException.class);
         }
-        assertThat(TestApplication.committedOffsets(this.group, this.topic))
-                .as("the second one is never acknowledged, also when its container has stopped")
-                .isEqualTo(Map.of(0, 1L));
+    }
+
+    @Test
+    void anAcknowledgmentAfterTheListenerHasReturnedIsRefused() {
+        try (TestApplication app = startWith("manual", AcknowledgesLater.class, Failures.class)) {
+            app.send(this.topic, "1", "a");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThatIllegalStateException()
+                    .isThrownBy(app.bean(AcknowledgesLater.class).kept()::acknowledge)
+                    .withMessageContaining("before it returns");
+        }
     }
 
     @Import(Effects.class)
@@ -188,23 +204,72 @@ class AcknowledgmentIT extends ApplicationTest {
         }
     }
 
-    static class AcknowledgesTheOneBefore {
+    /** Its first call does not say that the message is done. */
+    @Import(Effects.class)
+    abstract static class Unfinished {
 
-        private final AtomicInteger calls = new AtomicInteger();
-        private Acknowledgment before;
+        private final List<String> calls = new CopyOnWriteArrayList<>();
 
-        int calls() {
-            return this.calls.get();
+        @Autowired
+        private Effects effects;
+
+        List<String> calls() {
+            return this.calls;
+        }
+
+        /** Whether this call is the first. */
+        boolean work(String payload) {
+            this.calls.add(payload);
+            this.effects.happen(payload);
+            return this.calls.size() == 1;
+        }
+    }
+
+    static class AcknowledgesLater extends Unfinished {
+
+        private Acknowledgment kept;
+
+        Acknowledgment kept() {
+            return this.kept;
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(String payload, Acknowledgment acknowledgment) {
-            if (this.before != null) {
-                this.before.acknowledge();
+            if (work(payload)) {
+                this.kept = acknowledgment;
+            } else {
+                acknowledgment.acknowledge();
             }
-            this.before = acknowledgment;
-            this.calls.incrementAndGet();
+        }
+    }
+
+    static class SeeksBack extends Unfinished {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(ConsumerRecord<String, String> record, Consumer<?, ?> consumer) {
+            if (work(record.value())) {
+                consumer.seek(new TopicPartition(record.topic(), record.partition()), record.offset());
+            }
+        }
+    }
+
+    static class SeeksBackByCallback extends Unfinished implements ConsumerSeekAware {
+
+        private ConsumerSeekCallback callback;
+
+        @Override
+        public void registerSeekCallback(ConsumerSeekCallback callback) {
+            this.callback = callback;
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(ConsumerRecord<String, String> record) {
+            if (work(record.value())) {
+                this.callback.seek(record.topic(), record.partition(), record.offset());
+            }
         }
     }
 }

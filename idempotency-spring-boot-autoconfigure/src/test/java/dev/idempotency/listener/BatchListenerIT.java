@@ -147,17 +147,6 @@ class BatchListenerIT extends ApplicationTest {
     }
 
     @Test
-    void whenThoseBeforeTheFailedOneFailAtNoneInParticularEachIsProcessedByItself() {
-        try (TestApplication app = startWith(List.of(), FailsThreeTimes.class, "1:a", "2:b", "3:c")) {
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b", "c");
-            assertThat(app.bean(FailsThreeTimes.class).sizes())
-                    .as("the batch, what stands before the failure, each of these, and the failed one again")
-                    .containsExactly(3, 2, 1, 1, 1);
-        }
-    }
-
-    @Test
     void aNegativeAcknowledgmentAtAnIndexRollsBackTheWholeBatch() {
         try (TestApplication app =
                 startWith(List.of("spring.kafka.listener.ack-mode=manual"), NacksAtIndex.class, "1:a", "2:b", "3:c")) {
@@ -171,7 +160,7 @@ class BatchListenerIT extends ApplicationTest {
     void anAcknowledgedIndexIsThatOfTheRecordTheListenerSaw() {
         try (TestApplication app = startWith(
                 List.of("spring.kafka.listener.ack-mode=manual_immediate"),
-                AcknowledgesSecond.class,
+                AcknowledgesByIndex.class,
                 "1:a",
                 "1:a",
                 "1:a",
@@ -179,7 +168,7 @@ class BatchListenerIT extends ApplicationTest {
                 "3:c")) {
             Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
                             TestApplication.committedOffsets(this.group, this.topic))
-                    .isEqualTo(Map.of(0, 4L)));
+                    .isEqualTo(Map.of(0, 5L)));
             assertThat(app.bean(Outcomes.class).duplicates).hasSize(2);
         }
     }
@@ -348,33 +337,6 @@ class BatchListenerIT extends ApplicationTest {
     }
 
     @Import(Effects.class)
-    static class FailsThreeTimes {
-
-        private final List<Integer> sizes = new CopyOnWriteArrayList<>();
-        private final Effects effects;
-
-        FailsThreeTimes(Effects effects) {
-            this.effects = effects;
-        }
-
-        List<Integer> sizes() {
-            return this.sizes;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            this.sizes.add(payloads.size());
-            payloads.forEach(this.effects::happen);
-            switch (this.sizes.size()) {
-                case 1 -> throw new BatchListenerFailedException("the third", 2);
-                case 2 -> throw new IllegalStateException("now those before it fail too");
-                default -> {}
-            }
-        }
-    }
-
-    @Import(Effects.class)
     static class NacksAtIndex {
 
         private final List<Integer> sizes = new CopyOnWriteArrayList<>();
@@ -401,12 +363,13 @@ class BatchListenerIT extends ApplicationTest {
         }
     }
 
-    static class AcknowledgesSecond {
+    static class AcknowledgesByIndex {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(List<String> payloads, Acknowledgment acknowledgment) {
             acknowledgment.acknowledge(1);
+            acknowledgment.acknowledge(2);
         }
     }
 }
