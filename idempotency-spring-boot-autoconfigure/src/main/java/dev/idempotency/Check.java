@@ -38,6 +38,7 @@ public enum Check {
     UNSTABLE_KEY(Level.FAIL, "No duplicate would ever be recognised."),
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),
     AUTO_COMMIT(Level.FAIL, "Offsets would be committed before the work: a crash between the two loses messages."),
+    NO_ACKNOWLEDGMENT(Level.FAIL, "Every message would fail, as a listener has to acknowledge it."),
     LATE_COMMIT(
             Level.WARN,
             "A restart brings every message since the last committed offset again, and those that are no longer"

@@ -5,10 +5,14 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.ContainerFacts;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /**
  * Whether offsets are committed after the work, and in time.
@@ -16,6 +20,9 @@ import org.springframework.kafka.support.Acknowledgment;
  * <p>None of the acknowledgment modes commits before the listener has returned: that only the Kafka client itself does.
  */
 final class OffsetCheck implements ListenerCheck {
+
+    private static final List<Class<?>> ACKNOWLEDGMENT_CARRIERS =
+            List.of(Acknowledgment.class, Message.class, Map.class, MessageHeaderAccessor.class);
 
     @Override
     public void check(ProtectedListener listener, Report report) {
@@ -45,9 +52,8 @@ final class OffsetCheck implements ListenerCheck {
         boolean manual = mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE;
         if (manual && !takesAcknowledgment(listener)) {
             report.add(
-                    Check.LATE_COMMIT,
-                    "Its acknowledgment mode is %s, but it takes no Acknowledgment, so that nobody acknowledges."
-                            .formatted(mode),
+                    Check.NO_ACKNOWLEDGMENT,
+                    "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),
                     "Add a parameter of type Acknowledgment and call acknowledge(), or set"
                             + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
                             + " @KafkaListener(ackMode = \"RECORD\").");
@@ -72,6 +78,7 @@ final class OffsetCheck implements ListenerCheck {
     }
 
     private static boolean takesAcknowledgment(ProtectedListener listener) {
-        return Arrays.stream(listener.method().getParameterTypes()).anyMatch(Acknowledgment.class::isAssignableFrom);
+        return Arrays.stream(listener.method().getParameterTypes())
+                .anyMatch(type -> ACKNOWLEDGMENT_CARRIERS.stream().anyMatch(carrier -> carrier.isAssignableFrom(type)));
     }
 }

@@ -887,8 +887,12 @@ class FaultyListeners {
         void observedPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
-        @IdempotentListener(transactionPerPoll = true, inbox = true)
-        void interceptedInboxPerPoll(String payload) {}
+        @IdempotentListener(transactionPerPoll = true)
+        void interceptedPerPoll(String payload) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#id", transactionPerPoll = true)
+        void argumentPerPoll(String payload, @Header("id") String id) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
         @IdempotentListener(transactionPerPoll = true)

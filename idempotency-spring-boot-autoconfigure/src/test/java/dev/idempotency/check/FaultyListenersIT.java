@@ -370,6 +370,13 @@ class FaultyListenersIT {
     }
 
     @Test
+    void manualAcknowledgmentWithNothingToAcknowledgeWithIsFound() {
+        Finding finding = finding(Check.NO_ACKNOWLEDGMENT, "neverAcknowledged");
+        assertThat(finding.what()).endsWith("but it takes no Acknowledgment.");
+        assertThat(finding.remedy()).startsWith("Add a parameter of type Acknowledgment");
+    }
+
+    @Test
     void acknowledgmentsOutOfOrderAreFound() {
         Finding finding = finding(Check.ASYNC_ACKS, "asyncAcks");
         assertThat(finding.what()).isEqualTo("Its container has asyncAcks.");
@@ -386,7 +393,6 @@ class FaultyListenersIT {
 
     @ParameterizedTest
     @CsvSource({
-        "LATE_COMMIT, neverAcknowledged, it takes no Acknowledgment, Add a parameter of type Acknowledgment",
         "LATE_COMMIT, count, COUNT commits after 500 messages, COUNT_TIME",
         "LATE_COMMIT, time, 'TIME commits every 8d, but messages are remembered for 7d', Lower spring.kafka",
         "REPLY, sendTo, Its result is sent to another topic by @SendTo., outbox",
@@ -417,10 +423,11 @@ class FaultyListenersIT {
     @ParameterizedTest
     @CsvSource({
         "handlerOfSomePerPoll, Not all @KafkaHandler methods of its class are protected, Put @IdempotentListener on the class",
-        "handlerOfOnePerPoll, do not ask for it, Put @IdempotentListener(transactionPerPoll = true) on the class",
+        "handlerOfOnePerPoll, differ in @IdempotentListener, Put one @IdempotentListener on the class",
         "handlerOfTimesPerPoll, different transaction managers or attributes, Put one @Transactional on the class",
         "manualAckPerPoll, acknowledgment mode MANUAL, '@KafkaListener(ackMode = \"BATCH\")'",
-        "interceptedInboxPerPoll, kept in the inbox, Remove the inbox",
+        "interceptedPerPoll, has a RecordInterceptor, Remove the RecordInterceptor",
+        "argumentPerPoll, needs more than the record, 'Take it from #record, #headers'",
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
         "noRollbackPerPoll, noRollbackFor, Remove noRollbackFor",
