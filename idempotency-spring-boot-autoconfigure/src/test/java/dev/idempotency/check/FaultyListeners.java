@@ -840,11 +840,15 @@ class FaultyListeners {
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(key = "#payload", transactionPerPoll = true)
-        void payloadKeyPerPoll(String payload) {}
+        void payloadKeyPerPoll(Long payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#text", transactionPerPoll = true)
-        void argumentKeyPerPoll(String text) {}
+        @IdempotentListener(key = "#number", transactionPerPoll = true)
+        void argumentKeyPerPoll(Long number) {}
+
+        @KafkaListener(topics = "t", groupId = "g")
+        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        void textKeyPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordAcks")
         @IdempotentListener(transactionPerPoll = true)
@@ -853,10 +857,6 @@ class FaultyListeners {
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
         @IdempotentListener(transactionPerPoll = true)
         void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
-        @IdempotentListener(transactionPerPoll = true)
-        void interceptedPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionPerPoll = true)

@@ -427,6 +427,7 @@ class FaultyListenersIT {
         "handlerOfTimesPerPoll, different transaction managers or attributes, Put one @Transactional on the class",
         "manualAckPerPoll, acknowledgment mode MANUAL, '@KafkaListener(ackMode = \"BATCH\")'",
         "interceptedPerPoll, has a RecordInterceptor, Remove the RecordInterceptor",
+        "textKeyPerPoll, needs more than the record, 'Take it from #record, #headers'",
         "argumentPerPoll, needs more than the record, 'Take it from #record, #headers'",
         "replyPerPoll, It returns a String, Return void",
         "retryTopicsPerPoll, It has retry topics, Remove @RetryableTopic",
@@ -511,7 +512,6 @@ class FaultyListenersIT {
                 "payloadKeyPerPoll",
                 "argumentKeyPerPoll",
                 "recordAckPerPoll",
-                "interceptedPerPoll",
                 "observedPerPoll",
                 "handlerPerPoll"
             })
