@@ -10,6 +10,7 @@ import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionUsageException;
 
 /**
@@ -44,7 +45,9 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 worst = kind;
             }
         }
-        return (worst == FailureKind.MESSAGE && isOfStore(failure)) ? FailureKind.OUTAGE : worst;
+        return (worst == FailureKind.MESSAGE && (isOfStore(failure) || isClosedAtEnd(failure)))
+                ? FailureKind.OUTAGE
+                : worst;
     }
 
     /** Whether a statement of the library's own has failed. */
@@ -53,11 +56,23 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /**
+     * Whether the transaction could be neither committed nor rolled back because the pool had closed its connection, and no
+     * SQL state says why: Spring drops the exception of the commit if the rollback after it fails, too.
+     */
+    private static boolean isClosedAtEnd(Throwable failure) {
+        Causes causes = Causes.withSuppressed(failure);
+        return causes.contains(TransactionSystemException.class)
+                && causes.contains(SQLException.class)
+                && !hasSqlState(failure);
+    }
+
+    /**
      * Whether one message alone can be the reason of what looks like an outage: a statement on a connection that was
      * there has failed, rather than that none was to be had, that the server went down, or that its disk failed.
      */
     static boolean canBeOfOneMessage(Throwable failure) {
-        boolean found = false;
+        // After a failed commit, the connection was lost; after the listener's failure, that may have closed it.
+        boolean found = isClosedAtEnd(failure) && !Causes.of(failure).contains(TransactionSystemException.class);
         for (Throwable next : Causes.withSuppressed(failure)) {
             if (isWithoutConnection(next) || (next instanceof SQLException sql && SqlStates.isOfServer(sql))) {
                 return false;

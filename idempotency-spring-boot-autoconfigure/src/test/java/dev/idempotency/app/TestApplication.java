@@ -30,6 +30,17 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
+    private static final String EXCLUDED = "spring.autoconfigure.exclude";
+
+    private static final String JPA = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
+            + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration";
+
+    /** A property for an application whose transaction manager is the one that Spring Boot provides for plain JDBC. */
+    public static final String WITHOUT_JPA = EXCLUDED + "=" + JPA;
+
+    /** If this environment variable is {@code true}, all applications are without JPA. */
+    public static final String ALL_WITHOUT_JPA = "IDEMPOTENCY_TEST_WITHOUT_JPA";
+
     static {
         // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
         Awaitility.setDefaultTimeout(Duration.ofSeconds(30));
@@ -70,6 +81,9 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.flyway.enabled", "false");
         defaults.put("spring.liquibase.enabled", "false");
         defaults.put("spring.jpa.open-in-view", "false");
+        if (Boolean.parseBoolean(System.getenv(ALL_WITHOUT_JPA))) {
+            defaults.put(EXCLUDED, JPA);
+        }
         SpringApplicationBuilder builder = new SpringApplicationBuilder(all)
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)

@@ -7,6 +7,7 @@ import dev.idempotency.StoreFailedException;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,25 @@ class DatabaseFailureClassifierTests {
         assertThat(classify(new SQLNonTransientConnectionException())).isEqualTo(FailureKind.OUTAGE);
         assertThat(classify(new RecoverableDataAccessException(""))).isEqualTo(FailureKind.OUTAGE);
         assertThat(classify(new DataAccessResourceFailureException(""))).isEqualTo(FailureKind.OUTAGE);
+    }
+
+    @Test
+    void aConnectionClosedAtTheEndOfTheTransactionIsAnOutage() {
+        SQLException closed = new SQLException("Connection is closed");
+        assertThat(classify(closed)).isEqualTo(FailureKind.MESSAGE);
+        TransactionSystemException notEnded = new TransactionSystemException("JDBC rollback failed", closed);
+        assertThat(classify(notEnded)).isEqualTo(FailureKind.OUTAGE);
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(notEnded)).isFalse();
+        assertThat(classify(new TransactionSystemException("", new IllegalStateException("invalid entity"))))
+                .isEqualTo(FailureKind.MESSAGE);
+        IllegalStateException ofListener = new IllegalStateException("could not save");
+        ofListener.addSuppressed(notEnded);
+        assertThat(classify(ofListener)).isEqualTo(FailureKind.OUTAGE);
+        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(ofListener)).isTrue();
+        // Pools close connections after a timeout, too.
+        QueryTimeoutException timeout = new QueryTimeoutException("", new SQLTimeoutException("", "70100", 1969));
+        timeout.addSuppressed(notEnded);
+        assertThat(classify(timeout)).isEqualTo(FailureKind.MESSAGE);
     }
 
     @Test

@@ -64,6 +64,7 @@ class StoreFailuresIT extends SharedApplicationTest {
         createTopics(1, "records", "batches", "polls", "kept");
         start(
                 Listeners.class,
+                TestApplication.WITHOUT_JPA,
                 "spring.datasource.hikari.maximum-pool-size=10",
                 "spring.datasource.hikari.connection-timeout=2000",
                 "idempotency.cleanup.enabled=false",
@@ -71,6 +72,13 @@ class StoreFailuresIT extends SharedApplicationTest {
                 "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                 "idempotency.errors.outage.max-interval=100ms");
+        this.app.jdbc().execute("""
+                create table cut (id integer);
+                create function cut() returns trigger language plpgsql as
+                    'begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10); return null; end';
+                create constraint trigger cut after insert on cut deferrable initially deferred
+                    for each row execute function cut()
+                """);
     }
 
     private int attempts(String payload) {
@@ -211,8 +219,9 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     static Stream<Arguments> outagesInTheListener() {
-        return Stream.of("records", "batches", "polls")
-                .flatMap(kind -> Stream.of("down", "53100", "58030").map(fault -> Arguments.of(kind, fault)));
+        return Stream.of("records", "batches", "polls", "kept")
+                .flatMap(kind ->
+                        Stream.of("down", "commit", "53100", "58030").map(fault -> Arguments.of(kind, fault)));
     }
 
     @ParameterizedTest
@@ -460,6 +469,11 @@ class StoreFailuresIT extends SharedApplicationTest {
                     if (attempt <= OUTAGES) {
                         cut(this.jdbc.queryForObject("select pg_backend_pid()", Integer.class));
                         this.effects.happen(payload);
+                    }
+                }
+                case "commit" -> {
+                    if (attempt <= OUTAGES) {
+                        this.jdbc.update("insert into cut (id) values (1)");
                     }
                 }
                 case "53100", "58030" -> {
