@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,33 +142,32 @@ public final class IdempotencyContext {
     }
 
     /**
-     * An id for the next record that the listener sends to a topic with a key: a function of the consumer, the message's
-     * id, topic and key, and of how many ids were asked for before with the same topic and key since the listener was
-     * called. So an attempt that sends the records of each key in the same order as the one before gives them the same
-     * ids. Never is one id given to two records of an attempt.
+     * An id for a record that the listener is about to send: a function of the consumer, the message's id, topic and
+     * content, and of how many equal records were sent before since the listener was called. So a record has the same id
+     * on every attempt, and never that of another record.
      *
-     * @param key the record's key as text, or {@code null} if it has none
+     * @param content what tells the record from others in its topic; asked only if there is an id to derive
      * @return a UUID, or {@code null} if no listener runs on this thread, if it was called with several messages, any of
      *     which may be the reason for the record, or with one that has no id
      */
-    public static @Nullable String nextRecordId(String topic, @Nullable String key) {
+    public static @Nullable String nextRecordId(String topic, Supplier<List<String>> content) {
         IdempotencyContext current = CURRENT.get();
         MessageId id = (current != null && current.messageIds.size() == 1) ? current.messageIds.get(0) : null;
         if (current == null || id == null) {
             return null;
         }
-        List<String> purpose =
-                List.of(current.sending, topic, (key != null) ? "key" : "no key", (key != null) ? key : "");
-        int count = current.outermost.countRecord(DerivedKey.of(id, purpose));
-        List<String> counted = new ArrayList<>(purpose);
-        counted.add(String.valueOf(count));
-        return DerivedKey.timeOrdered(id, counted).toString();
+        List<String> purpose = new ArrayList<>(List.of(current.sending, topic));
+        purpose.addAll(content.get());
+        UUID record = DerivedKey.of(id, purpose);
+        int count = current.outermost.countRecord(record);
+        return DerivedKey.timeOrdered(id, List.of(record.toString(), String.valueOf(count)))
+                .toString();
     }
 
-    private int countRecord(UUID purpose) {
+    private int countRecord(UUID record) {
         if (this.recordsSent == null) {
             this.recordsSent = new HashMap<>();
         }
-        return this.recordsSent.merge(purpose, 1, Integer::sum);
+        return this.recordsSent.merge(record, 1, Integer::sum);
     }
 }

@@ -1,20 +1,12 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
-import java.nio.charset.StandardCharsets;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.serialization.Serializer;
-import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanUtils;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * Sends dead letters as they came: bytes and text unchanged, all else with the application's serializers, which are not
@@ -24,14 +16,11 @@ final class DeadLetterProducer implements AutoCloseable {
 
     private static final int ANY = -1;
 
-    private final ProducerFactory<?, ?> applications;
+    private final ProducerSerializers serializers;
     private final RawRecordProducer producer;
 
-    /** Those that have been needed, by whether they are for keys. */
-    private final Map<Boolean, Serializer<Object>> serializers = new ConcurrentHashMap<>();
-
     DeadLetterProducer(ProducerFactory<?, ?> applications, @Nullable String applicationName) {
-        this.applications = applications;
+        this.serializers = new ProducerSerializers(() -> applications);
         this.producer =
                 new RawRecordProducer(applications.getConfigurationProperties(), applicationName, "dead-letters");
         this.producer.postProcessWith(applications.getPostProcessors());
@@ -49,43 +38,12 @@ final class DeadLetterProducer implements AutoCloseable {
 
     /** The bytes of a key or of a value. */
     byte @Nullable [] serialize(boolean key, String topic, Headers headers, @Nullable Object data) {
-        if (data == null) {
-            return null;
-        }
-        if (data instanceof byte[] bytes) {
-            return bytes;
-        }
-        if (data instanceof Bytes bytes) {
-            return bytes.get();
-        }
-        if (data instanceof String text) {
-            return text.getBytes(StandardCharsets.UTF_8);
-        }
-        return this.serializers.computeIfAbsent(key, this::createSerializer).serialize(topic, headers, data);
-    }
-
-    @SuppressWarnings("unchecked") // Whether it takes what it is given shows when it does.
-    private Serializer<Object> createSerializer(boolean key) {
-        Supplier<? extends @Nullable Serializer<?>> supplier =
-                key ? this.applications.getKeySerializerSupplier() : this.applications.getValueSerializerSupplier();
-        Serializer<?> supplied = (supplier != null) ? supplier.get() : null;
-        if (supplied != null) {
-            return (Serializer<Object>) supplied;
-        }
-        Map<String, Object> configuration = this.applications.getConfigurationProperties();
-        Object configured = configuration.get(
-                key ? ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG : ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG);
-        Class<?> type = (configured instanceof Class<?> named)
-                ? named
-                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
-        Serializer<Object> serializer = (Serializer<Object>) BeanUtils.instantiateClass(type);
-        serializer.configure(configuration, key);
-        return serializer;
+        return this.serializers.serialize(key, topic, headers, data);
     }
 
     @Override
     public void close() {
         this.producer.close();
-        this.serializers.values().forEach(Serializer::close);
+        this.serializers.close();
     }
 }

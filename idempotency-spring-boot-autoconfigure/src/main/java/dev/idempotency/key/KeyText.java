@@ -79,11 +79,6 @@ public final class KeyText {
                 null);
     }
 
-    /** The text of a record's key, or {@code null} if there is none that is the same for equal keys. */
-    public static @Nullable String ofRecordKey(@Nullable Object key) {
-        return (key != null && isStable(key)) ? of(key) : null;
-    }
-
     /** The value, or what is in it if it is an {@code Optional}; {@code null} if there is none. */
     static @Nullable Object contentOf(@Nullable Object value) {
         if (value instanceof Optional<?> optional) {

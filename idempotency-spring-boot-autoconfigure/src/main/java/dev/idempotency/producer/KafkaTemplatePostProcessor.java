@@ -15,6 +15,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.RoutingKafkaTemplate;
 
 /**
  * Lets every {@code KafkaTemplate} that is a bean stamp ids, whoever made it, beside the interceptor that it has.
@@ -70,7 +71,12 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor, Smar
         if (this.stamper == null) {
             this.stamper = new MessageIdStamper(this.headers.get());
         }
-        template.setProducerInterceptor(new MessageIdInterceptor<>(this.stamper, applications));
+        template.setProducerInterceptor(new MessageIdInterceptor<>(
+                this.stamper,
+                topic -> (template instanceof RoutingKafkaTemplate routing)
+                        ? routing.getProducerFactory(topic)
+                        : template.getProducerFactory(),
+                applications));
         logger.info("KafkaTemplate '{}' stamps {} on records that have no id.", beanName, MessageIds.HEADER);
     }
 

@@ -2,12 +2,18 @@ package dev.idempotency.producer;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageIds;
+import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.key.HeaderKeyResolver;
-import dev.idempotency.key.KeyText;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.KafkaHeaders;
 
@@ -23,6 +29,9 @@ final class MessageIdStamper {
 
     private static final List<String> HEADERS_OF_COPIES =
             List.of(KafkaHeaders.ORIGINAL_TOPIC, KafkaHeaders.DLT_ORIGINAL_TOPIC);
+
+    /** The end of the names that Spring Kafka gives to headers with the types of JSON, such as {@code __TypeId__}. */
+    private static final String TYPE_HEADERS = "TypeId__";
 
     private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIds.HEADER));
 
@@ -40,10 +49,12 @@ final class MessageIdStamper {
      *
      * @param given what the application sends
      * @param sent what an interceptor has made of it, or the same
+     * @param serializers those of the producer; asked only if the id is derived
      * @return what is to be sent: a copy if headers can no longer be changed
      */
-    <K, V> ProducerRecord<K, V> stamp(ProducerRecord<K, V> given, ProducerRecord<K, V> sent) {
-        String id = hasId(sent) ? null : idFor(given, isCopy(sent));
+    <K, V> ProducerRecord<K, V> stamp(
+            ProducerRecord<K, V> given, ProducerRecord<K, V> sent, Supplier<ProducerSerializers> serializers) {
+        String id = hasId(sent) ? null : idFor(given, isCopy(sent), serializers);
         if (id == null) {
             return sent;
         }
@@ -61,12 +72,33 @@ final class MessageIdStamper {
         return HEADERS_OF_COPIES.stream().anyMatch(header -> record.headers().lastHeader(header) != null);
     }
 
-    private static @Nullable String idFor(ProducerRecord<?, ?> record, boolean copy) {
+    private static @Nullable String idFor(
+            ProducerRecord<?, ?> record, boolean copy, Supplier<ProducerSerializers> serializers) {
         String before = STAMPED.findIn(record.headers());
         if (before != null) {
             return before;
         }
-        String derived = IdempotencyContext.nextRecordId(record.topic(), KeyText.ofRecordKey(record.key()));
+        String derived = IdempotencyContext.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
         return (derived != null || copy) ? derived : TimeOrderedId.mint().toString();
+    }
+
+    /** Key and value as sent, and their types: objects of two types may have the same bytes. */
+    private static List<String> contentOf(ProducerRecord<?, ?> record, ProducerSerializers serializers) {
+        // A copy, as serializers add headers.
+        Headers headers = new RecordHeaders(record.headers());
+        List<String> content = new ArrayList<>();
+        content.add(textOf(serializers.serialize(true, record.topic(), headers, record.key())));
+        content.add(textOf(serializers.serialize(false, record.topic(), headers, record.value())));
+        for (Header header : headers) {
+            if (header.key().endsWith(TYPE_HEADERS)) {
+                content.add(header.key() + textOf(header.value()));
+            }
+        }
+        return content;
+    }
+
+    /** One character for each byte. */
+    private static String textOf(byte @Nullable [] bytes) {
+        return (bytes != null) ? "=" + new String(bytes, StandardCharsets.ISO_8859_1) : "";
     }
 }

@@ -720,7 +720,7 @@ abstract class AbstractOperationsIT {
 
                     @Override
                     public void beforeCommit(boolean readOnly) {
-                        sent.add(IdempotencyContext.nextRecordId("topic", "key"));
+                        sent.add(IdempotencyContext.nextRecordId("topic", List::of));
                     }
                 });
         this.operations.execute(id("a"), work);
@@ -728,7 +728,7 @@ abstract class AbstractOperationsIT {
         this.operations.execute(id("a"), work);
         assertThat(sent).hasSize(2).doesNotContainNull();
         assertThat(sent.get(0)).isEqualTo(sent.get(1));
-        assertThat(IdempotencyContext.nextRecordId("topic", "key")).isNull();
+        assertThat(IdempotencyContext.nextRecordId("topic", List::of)).isNull();
     }
 
     @Test

@@ -10,7 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -21,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
 /** Which records are given an id, and which. */
 class MessageIdStamperTests {
@@ -39,8 +43,17 @@ class MessageIdStamperTests {
         return record;
     }
 
+    private MessageIdInterceptor<Object, Object> interceptor(
+            @Nullable ProducerInterceptor<Object, Object> applications) {
+        DefaultKafkaProducerFactory<Object, Object> factory = new DefaultKafkaProducerFactory<>(
+                Map.of(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, JacksonJsonSerializer.class),
+                null,
+                new JacksonJsonSerializer<>());
+        return new MessageIdInterceptor<>(this.stamper, topic -> factory, applications);
+    }
+
     private ProducerRecord<Object, Object> send(ProducerRecord<Object, Object> record) {
-        ProducerRecord<Object, Object> sent = new MessageIdInterceptor<>(this.stamper, null).onSend(record);
+        ProducerRecord<Object, Object> sent = interceptor(null).onSend(record);
         // As a producer does.
         ((RecordHeaders) sent.headers()).setReadOnly();
         return sent;
@@ -123,7 +136,7 @@ class MessageIdStamperTests {
     @ParameterizedTest
     @CsvSource({"true", "false"})
     void aRecordThatIsSentAgainKeepsItsIdThoughAnInterceptorMakesAnotherOneOfIt(boolean withHeaders) {
-        MessageIdInterceptor<Object, Object> copying = new MessageIdInterceptor<>(this.stamper, new Interceptor() {
+        MessageIdInterceptor<Object, Object> copying = interceptor(new Interceptor() {
 
             @Override
             public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
@@ -138,7 +151,7 @@ class MessageIdStamperTests {
 
     @Test
     void theIdThatAnInterceptorGivesCounts() {
-        MessageIdInterceptor<Object, Object> stamping = new MessageIdInterceptor<>(this.stamper, new Interceptor() {
+        MessageIdInterceptor<Object, Object> stamping = interceptor(new Interceptor() {
 
             @Override
             public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
@@ -152,7 +165,7 @@ class MessageIdStamperTests {
     @Test
     void anInterceptorThatFailsFailsAsItDidAndIsToldAllElse() {
         List<String> calls = new ArrayList<>();
-        MessageIdInterceptor<Object, Object> interceptor = new MessageIdInterceptor<>(this.stamper, new Interceptor() {
+        MessageIdInterceptor<Object, Object> interceptor = interceptor(new Interceptor() {
 
             @Override
             public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
@@ -182,13 +195,36 @@ class MessageIdStamperTests {
 
     @Test
     void inAListenerTheIdsOfARepeatedAttemptAreTheSame() {
-        List<String> ids = idsInListener(List.of(INCOMING), "a", "a", "b", 7, null, new byte[] {1});
+        List<String> ids = idsInListener(List.of(INCOMING), "a", "a", "b", 7, null, new byte[] {1}, new Paid(1));
         assertThat(ids).doesNotHaveDuplicates();
-        assertThat(idsInListener(List.of(INCOMING), "a", "a", "b", 7, null, new byte[] {1}))
+        assertThat(idsInListener(List.of(INCOMING), "a", "a", "b", 7, null, new byte[] {1}, new Paid(1)))
                 .isEqualTo(ids);
-        assertThat(idsInListener(List.of(INCOMING), null, 7, "b", "a", new byte[] {1}, "a"))
-                .as("keys in another order")
-                .containsExactly(ids.get(4), ids.get(3), ids.get(2), ids.get(0), ids.get(5), ids.get(1));
+        assertThat(idsInListener(List.of(INCOMING), null, new Paid(1), 7, "b", "a", new byte[] {1}, "a"))
+                .as("in another order")
+                .containsExactly(ids.get(4), ids.get(6), ids.get(3), ids.get(2), ids.get(0), ids.get(5), ids.get(1));
+    }
+
+    @Test
+    void aRecordNeverHasTheIdOfAnotherThatAnEarlierAttemptSent() {
+        List<String> ids = new ArrayList<>(idsOfValues("a", "a"));
+        assertThat(idsOfValues("a")).containsExactly(ids.get(0));
+        for (Object other : new @Nullable Object[] {"b", null, "", new Paid(1), new Shipped(1), new Paid(2)}) {
+            ids.addAll(idsOfValues(other));
+        }
+        assertThat(ids).doesNotHaveDuplicates().hasSize(8);
+    }
+
+    record Paid(int order) {}
+
+    record Shipped(int order) {}
+
+    private List<String> idsOfValues(@Nullable Object... values) {
+        IdempotencyContext.Scope scope = IdempotencyContext.open(List.of(INCOMING));
+        List<String> ids = Arrays.stream(values)
+                .map(value -> idOf(send(new ProducerRecord<>("orders", "key", value))))
+                .toList();
+        scope.close();
+        return ids;
     }
 
     @Test
@@ -239,19 +275,10 @@ class MessageIdStamperTests {
         assertThat(idsInListener(without, "a")).doesNotContainAnyElementsOf(idsInListener(without, "a"));
     }
 
-    /** Keys that have no text of their own are counted together, never taken for one that has. */
-    @Test
-    void keysWithoutAStableTextAreCounted() {
-        List<String> ids = idsInListener(List.of(INCOMING), new Object(), new Object(), List.of("a"));
-        assertThat(ids).doesNotHaveDuplicates();
-        assertThat(idsInListener(List.of(INCOMING), new Object(), new Object(), List.of("b")))
-                .isEqualTo(ids);
-    }
-
     private abstract static class Interceptor implements ProducerInterceptor<Object, Object> {
 
         @Override
-        public void configure(java.util.Map<String, ?> configs) {}
+        public void configure(Map<String, ?> configs) {}
 
         @Override
         public void close() {}

@@ -2,9 +2,13 @@ package dev.idempotency.producer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageId;
 import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +27,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.kafka.core.RoutingKafkaTemplate;
+import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 
 /** Which templates stamp ids: all that are beans, in an application without a database, too. */
 class StampingTemplatesTests {
@@ -40,10 +47,14 @@ class StampingTemplatesTests {
     }
 
     private static ProducerRecord<Object, Object> intercept(Object template) {
+        return intercept(template, "value");
+    }
+
+    private static ProducerRecord<Object, Object> intercept(Object template, Object value) {
         @SuppressWarnings("unchecked")
         var interceptor = (ProducerInterceptor<Object, Object>) interceptorOf(template);
         assertThat(interceptor).isInstanceOf(MessageIdInterceptor.class);
-        return interceptor.onSend(new ProducerRecord<>("topic", "value"));
+        return interceptor.onSend(new ProducerRecord<>("topic", value));
     }
 
     @Test
@@ -51,6 +62,28 @@ class StampingTemplatesTests {
         this.stamping.run(context -> assertThat(
                         intercept(context.getBean(KafkaTemplate.class)).headers())
                 .hasSize(1));
+    }
+
+    @Test
+    void aTemplateDerivesIdsFromWhatItsSerializersMakeOfRecords() {
+        ApplicationContextRunner json = this.stamping.withPropertyValues(
+                "spring.kafka.producer.value-serializer=" + JacksonJsonSerializer.class.getName());
+        json.run(context -> assertThatIdsDependOnValues(context.getBean("kafkaTemplate")));
+        json.withUserConfiguration(Templates.class)
+                .run(context -> assertThatIdsDependOnValues(context.getBean("routing")));
+    }
+
+    private static void assertThatIdsDependOnValues(Object template) {
+        assertThat(derivedId(template, Map.of("order", 1)))
+                .isEqualTo(derivedId(template, Map.of("order", 1)))
+                .isNotEqualTo(derivedId(template, Map.of("order", 2)));
+    }
+
+    private static String derivedId(Object template, Object value) {
+        IdempotencyContext.Scope scope = IdempotencyContext.open(List.of(MessageId.of("billing", "1")));
+        String headers = intercept(template, value).headers().toString();
+        scope.close();
+        return headers;
     }
 
     @Test
@@ -115,6 +148,11 @@ class StampingTemplatesTests {
                     return KafkaTemplate.class;
                 }
             };
+        }
+
+        @Bean
+        RoutingKafkaTemplate routing(ProducerFactory<Object, Object> factory) {
+            return new RoutingKafkaTemplate(Map.of(Pattern.compile(".*"), factory));
         }
 
         @Bean
