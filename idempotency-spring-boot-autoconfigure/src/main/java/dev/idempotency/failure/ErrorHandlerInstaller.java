@@ -7,8 +7,10 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,6 +90,15 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         keepCommitsToWhatIsDelivered(container, consumer);
         OutageInterceptor.install(container, outage);
         this.suspensions.put(container, suspension);
+    }
+
+    /** Whether a container has an interceptor of the application's, which may skip records. */
+    public static boolean hasInterceptor(AbstractMessageListenerContainer<?, ?> container) {
+        return Stream.of(
+                        Optional.ofNullable(container.getRecordInterceptor()),
+                        Optional.ofNullable(container.getBatchInterceptor()))
+                .flatMap(Optional::stream)
+                .anyMatch(interceptor -> !(interceptor instanceof OutageInterceptor));
     }
 
     /** Whether the application has configured nothing that handles the failures of its messages. */
