@@ -6,6 +6,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.Version;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * Finds the versions of one consumer's messages.
@@ -53,7 +54,11 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
     private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
         return new InvalidMessageKeyException(
                 "The version of the message %s for consumer '%s', from %s, cannot be used: %s."
-                        .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source, why),
+                        .formatted(
+                                RecordCoordinates.of(message.record()),
+                                this.consumer,
+                                this.source,
+                                StringUtils.truncate(why, MessageIdResolver.LONGEST_REASON)),
                 cause);
     }
 }

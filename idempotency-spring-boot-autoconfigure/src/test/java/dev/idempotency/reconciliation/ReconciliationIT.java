@@ -298,8 +298,7 @@ class ReconciliationIT extends SharedApplicationTest {
                 .until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
         commitAll("redriven");
         ReconciliationReport report = reconcile("redriven");
-        assertFates(
-                report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
+        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
         assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
         replay("redriven");
         container.start();
@@ -504,8 +503,8 @@ class ReconciliationIT extends SharedApplicationTest {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
                     new ConcurrentKafkaListenerContainerFactory<>();
             factory.setConsumerFactory(consumers);
-            factory.setRecordInterceptor((record, consumer) ->
-                    String.valueOf(record.value()).contains("is skipped") ? null : record);
+            factory.setRecordInterceptor(
+                    (record, consumer) -> String.valueOf(record.value()).contains("is skipped") ? null : record);
             return factory;
         }
 
