@@ -2,6 +2,7 @@ package dev.idempotency;
 
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * A consumer whose ids are claimed by code, with {@link IdempotentOperations}: define it as a bean, so that retention,
@@ -31,7 +32,7 @@ public record IdempotentConsumer(
         if (name.isBlank() || name.length() > MessageId.MAX_CONSUMER_LENGTH || name.indexOf('\0') >= 0) {
             throw new IllegalArgumentException(
                     "The name of an IdempotentConsumer must have 1 to %d characters, and no NUL, but is '%s'"
-                            .formatted(MessageId.MAX_CONSUMER_LENGTH, name.replace('\0', '?')));
+                            .formatted(MessageId.MAX_CONSUMER_LENGTH, StringUtils.truncate(name.replace('\0', '?'))));
         }
         requirePositive(name, "retention", retention);
         requirePositive(name, "result retention", resultRetention);

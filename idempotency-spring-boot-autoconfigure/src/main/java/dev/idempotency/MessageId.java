@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * The identity of a message for one consumer: what is recorded once, and only once.
@@ -35,8 +36,8 @@ public record MessageId(String consumer, String value) {
                     "The %s must have 1 to %d characters, but there is none: it is null".formatted(what, max));
         }
         if (text.isBlank() || text.length() > max) {
-            throw new IllegalArgumentException(
-                    "The %s must have 1 to %d characters, but has %d: '%s'".formatted(what, max, text.length(), text));
+            throw new IllegalArgumentException("The %s must have 1 to %d characters, but has %d: '%s'"
+                    .formatted(what, max, text.length(), StringUtils.truncate(text)));
         }
     }
 
@@ -51,7 +52,7 @@ public record MessageId(String consumer, String value) {
         if (key == null || isNoKey(key)) {
             throw new MissingMessageKeyException(
                     "There is no key for consumer '%s', or a blank one: whoever asks for the work has to give it one."
-                            .formatted(consumer),
+                            .formatted(StringUtils.truncate(consumer)),
                     null);
         }
         if (key.length() <= MAX_VALUE_LENGTH && !key.startsWith(DIGEST_PREFIX)) {

@@ -6,6 +6,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /** Ids of messages where they are made: in a header of the record that is sent. */
 public final class MessageIds {
@@ -29,7 +30,7 @@ public final class MessageIds {
         if (refusal != null) {
             throw new IllegalArgumentException(
                     "The id '%s' for a record for topic %s %s: nobody could tell the message by it"
-                            .formatted(id, record.topic(), refusal));
+                            .formatted(StringUtils.truncate(id), record.topic(), refusal));
         }
         String present = textOf(record.headers().lastHeader(HEADER));
         if (present == null) {
@@ -39,7 +40,8 @@ public final class MessageIds {
             throw new IllegalStateException(
                     ("The record for topic %s has the id '%s' already, and cannot be stamped with '%s'. If its headers are"
                                     + " those of a message that was received, leave out '%s': it is that message's.")
-                            .formatted(record.topic(), present, id, HEADER));
+                            .formatted(
+                                    record.topic(), StringUtils.truncate(present), StringUtils.truncate(id), HEADER));
         }
         return record;
     }

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.time.Instant;
+import org.springframework.util.StringUtils;
 
 /**
  * The version of an entity's state, for {@link Strategy#VERSION}: a whole number or a point in time, both of which compare
@@ -35,7 +36,10 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
         value = value.setScale(SCALE, RoundingMode.UNNECESSARY);
         if (value.precision() > DIGITS + SCALE) {
             throw new IllegalArgumentException("A version must have at most %d digits, but this one has %d: %s"
-                    .formatted(DIGITS, value.precision() - SCALE, value.toBigInteger()));
+                    .formatted(
+                            DIGITS,
+                            value.precision() - SCALE,
+                            StringUtils.truncate(value.toBigInteger().toString())));
         }
     }
 

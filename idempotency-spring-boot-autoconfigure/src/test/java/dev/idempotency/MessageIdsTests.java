@@ -3,14 +3,19 @@ package dev.idempotency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An id that the application gives to a record. */
@@ -63,6 +68,25 @@ class MessageIdsTests {
         assertThat(idsOf(this.record)).isEmpty();
         stamped.headers().remove(MessageIds.HEADER);
         assertThat(stamped).isEqualTo(this.record);
+    }
+
+    static Stream<ThrowingCallable> refusalsOfLongValues() {
+        String large = "x".repeat(1_000_000);
+        ProducerRecord<String, String> stamped = MessageIds.stamp(new ProducerRecord<>("orders", "paid"), large);
+        return Stream.of(
+                () -> new MessageId("billing", large),
+                () -> new MessageId(large, "1"),
+                () -> MessageId.of(large, null),
+                () -> MessageIds.stamp(stamped, large + "\0"),
+                () -> MessageIds.stamp(stamped, large + "y"),
+                () -> new IdempotentConsumer(large, null, null),
+                () -> Version.of(BigInteger.TEN.pow(100_000)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusalsOfLongValues")
+    void longValuesAreAbbreviatedInMessages(ThrowingCallable refused) {
+        assertThatThrownBy(refused).message().isNotEmpty().hasSizeLessThan(2_000);
     }
 
     @ParameterizedTest

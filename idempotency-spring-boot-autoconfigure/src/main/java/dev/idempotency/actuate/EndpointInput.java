@@ -9,11 +9,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.util.StringUtils;
 
 /** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
 final class EndpointInput {
 
     private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
+
+    /** Longer than any id that is stored. */
+    private static final int LONGEST_QUOTE = 300;
 
     private EndpointInput() {}
 
@@ -52,9 +56,9 @@ final class EndpointInput {
                 matcher.group(1), Integer.parseInt(matcher.group(2)), Long.parseLong(matcher.group(3)));
     }
 
-    /** Text for the log: with line breaks it could write lines of its own. */
+    /** Text for the log, where line breaks could write lines of their own, and for answers. */
     static String printable(String text) {
-        return text.replaceAll("\\p{Cntrl}", "?");
+        return StringUtils.truncate(text, LONGEST_QUOTE).replaceAll("\\p{Cntrl}", "?");
     }
 
     static String nameOf(@Nullable Principal principal) {

@@ -12,7 +12,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -20,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.Assert;
 
 /**
  * Actuator endpoint: reconciliations.
@@ -38,6 +38,10 @@ public final class IdempotencyReconciliationEndpoint {
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyReconciliationEndpoint.class);
 
     private static final Duration DEFAULT_SINCE = Duration.ofHours(24);
+
+    private static final String SINCE_REFUSAL =
+            "'since' must be a time with its unit, such as \"24h\", \"7d\" or \"PT24H\", and at most \"%dd\"."
+                    .formatted(ReconciliationRequest.LONGEST.toDays());
 
     private final Reconciliation reconciliation;
 
@@ -66,7 +70,12 @@ public final class IdempotencyReconciliationEndpoint {
         if (!this.reconciliation.consumers().contains(consumer)) {
             return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
         }
-        ReconciliationRequest request = request(consumer, since, Boolean.TRUE.equals(replay));
+        ReconciliationRequest request;
+        try {
+            request = new ReconciliationRequest(consumer, timeOf(since), Boolean.TRUE.equals(replay));
+        } catch (IllegalArgumentException | ArithmeticException ex) {
+            return new WebEndpointResponse<>(new Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+        }
         logger.warn(
                 "A reconciliation of consumer '{}' since {}{} was requested by {}",
                 EndpointInput.printable(consumer),
@@ -80,16 +89,13 @@ public final class IdempotencyReconciliationEndpoint {
         }
     }
 
-    private static ReconciliationRequest request(String consumer, @Nullable String since, boolean replay) {
-        try {
-            return new ReconciliationRequest(
-                    consumer, (since != null) ? DurationStyle.detectAndParse(since) : DEFAULT_SINCE, replay);
-        } catch (IllegalArgumentException | ArithmeticException ex) {
-            throw new InvalidEndpointRequestException(
-                    "'since' is no time to look back for, such as PT24H or 7d: "
-                            + EndpointInput.printable(String.valueOf(ex.getMessage())),
-                    "No such time");
+    /** A number without a unit would be milliseconds, which nobody means. */
+    private static Duration timeOf(@Nullable String since) {
+        if (since == null) {
+            return DEFAULT_SINCE;
         }
+        Assert.isTrue(!since.matches(".*\\d"), "There is no unit");
+        return DurationStyle.detectAndParse(since);
     }
 
     /** Cancels that of a consumer. */

@@ -25,7 +25,7 @@ public enum InboxStatus {
                 .filter(status -> status.name().equalsIgnoreCase(name))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
-                        .formatted(name, StringUtils.arrayToDelimitedString(values(), ", "))));
+                        .formatted(StringUtils.truncate(name), StringUtils.arrayToDelimitedString(values(), ", "))));
     }
 
     /** Its name in the table. */

@@ -73,6 +73,11 @@ public final class ContainerFacts {
         return present;
     }
 
+    /** Whether the application has an interceptor, which may skip records. */
+    public static boolean hasInterceptor(AbstractMessageListenerContainer<?, ?> container) {
+        return container.getRecordInterceptor() != null || container.getBatchInterceptor() != null;
+    }
+
     /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
     public static boolean deliversBatches(MessageListenerContainer container) {
         return listenerOf(container) instanceof BatchMessageListener;

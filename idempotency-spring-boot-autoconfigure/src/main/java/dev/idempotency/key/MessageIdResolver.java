@@ -14,6 +14,9 @@ import org.springframework.util.StringUtils;
 /** Gives the messages of one consumer their identity. */
 public final class MessageIdResolver {
 
+    /** Reasons may quote what was received. */
+    static final int LONGEST_REASON = 500;
+
     private final String consumer;
     private final KeySource source;
     private final OnMissingKey onMissing;
@@ -37,7 +40,8 @@ public final class MessageIdResolver {
      */
     public static Set<MessageId> idsNamed(String consumer, String text) {
         if (MessageId.isNoKey(text)) {
-            throw new IllegalArgumentException("The message id must not be blank, but is '" + text + "'");
+            throw new IllegalArgumentException(
+                    "The message id must not be blank, but is '" + StringUtils.truncate(text) + "'");
         }
         Set<MessageId> ids = new LinkedHashSet<>();
         ids.add(MessageId.of(consumer, HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8))));
@@ -95,7 +99,8 @@ public final class MessageIdResolver {
     private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
         return new InvalidMessageKeyException(
                 "The key of the message %s for consumer '%s', from %s, cannot be used: %s."
-                        .formatted(where(message), this.consumer, this.source, why),
+                        .formatted(
+                                where(message), this.consumer, this.source, StringUtils.truncate(why, LONGEST_REASON)),
                 cause);
     }
 

@@ -7,6 +7,7 @@ import dev.idempotency.TopicUnknownException;
 import dev.idempotency.Version;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
  * Finds the versions of one consumer's messages.
@@ -54,7 +55,11 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
     private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
         return new InvalidMessageKeyException(
                 "The version of the message %s for consumer '%s', from %s, cannot be used: %s."
-                        .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source, why),
+                        .formatted(
+                                RecordCoordinates.of(message.record()),
+                                this.consumer,
+                                this.source,
+                                StringUtils.truncate(why, MessageIdResolver.LONGEST_REASON)),
                 cause);
     }
 }

@@ -20,6 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
 
 /** The consumers that the application has declared, for ids that are claimed by code. */
 public final class DeclaredConsumers implements ConsumerRegistry {
@@ -113,7 +114,10 @@ public final class DeclaredConsumers implements ConsumerRegistry {
                     ("Consumer '%s' is not declared; there are %s. Nobody would know for how long its ids are to be"
                                     + " remembered. Define a bean: @Bean IdempotentConsumer … { return"
                                     + " IdempotentConsumer.named(\"%s\"); }")
-                            .formatted(consumer, new TreeSet<>(this.consumers.keySet()), consumer),
+                            .formatted(
+                                    StringUtils.truncate(consumer),
+                                    new TreeSet<>(this.consumers.keySet()),
+                                    StringUtils.truncate(consumer)),
                     null);
         }
         return declared.observer();

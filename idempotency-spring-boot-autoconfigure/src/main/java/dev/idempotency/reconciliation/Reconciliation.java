@@ -3,6 +3,7 @@ package dev.idempotency.reconciliation;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.RawRecordProducers;
@@ -20,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -29,7 +31,9 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
  * processed, dead-lettered or recorded as failed. What is not is missing, and can be sent again.
  *
  * <p>It reads beside the consumer, as a member of no group, with the listener's own deserializers, filter and key, from the
- * records of a time on to the offsets that the group had committed when it began. The listener is not called.
+ * records of a time on to the offsets that the group had committed when it began. The listener is not called. It judges
+ * records from the first one on that the consumer remembers of their partition: what came before may have been processed
+ * without the library, or under another name.
  *
  * <p>A message that is sent again takes the ordinary path: should it have been processed after all, it is dropped. But what
  * was removed from the tables counts as never processed, and is processed again.
@@ -91,9 +95,12 @@ public final class Reconciliation implements DisposableBean {
      */
     public synchronized ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
-        ReconciliationProgress progress = new ReconciliationProgress(request);
+        String refusal = replayRefusal(consumer);
+        ReconciliationRequest granted =
+                (refusal != null) ? ReconciliationRequest.of(consumer, request.since()) : request;
+        ReconciliationProgress progress = new ReconciliationProgress(granted, refusal);
         JobControl control = new JobControl(this.recordsPerSecond);
-        ReconciliationRun run = prepare(request, progress, control);
+        ReconciliationRun run = prepare(granted, progress, control);
         Runnable work = () -> {
             ReconciliationReport report = run.run();
             this.observers.tell(observer -> observer.reconciled(report));
@@ -107,6 +114,14 @@ public final class Reconciliation implements DisposableBean {
         }
         this.runs.put(consumer, progress);
         return progress.report();
+    }
+
+    /** Why records of a consumer are not sent again, or {@code null} if they can be. */
+    private @Nullable String replayRefusal(String consumer) {
+        return containersOf(consumer).anyMatch(ContainerFacts::hasInterceptor)
+                ? "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Send again what you know to be lost."
+                        .formatted(consumer)
+                : null;
     }
 
     private ReconciliationRun prepare(
@@ -144,13 +159,17 @@ public final class Reconciliation implements DisposableBean {
     }
 
     private List<ContainerScope> scopes(String consumer, Predicate<AbstractMessageListenerContainer<?, ?>> kind) {
-        return this.listeners.get().stream()
-                .filter(listener -> listener.consumer().name().equals(consumer))
-                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
-                .distinct()
+        return containersOf(consumer)
                 .filter(kind)
                 .map(container -> scope(consumer, container))
                 .toList();
+    }
+
+    private Stream<AbstractMessageListenerContainer<?, ?>> containersOf(String consumer) {
+        return this.listeners.get().stream()
+                .filter(listener -> listener.consumer().name().equals(consumer))
+                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
+                .distinct();
     }
 
     private static ContainerScope scope(String consumer, AbstractMessageListenerContainer<?, ?> container) {

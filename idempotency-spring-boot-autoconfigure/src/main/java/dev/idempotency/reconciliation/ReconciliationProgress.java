@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /** Counts what a reconciliation finds, for those who ask meanwhile. */
@@ -17,9 +19,11 @@ final class ReconciliationProgress {
 
     private final String id = UUID.randomUUID().toString();
     private final ReconciliationRequest request;
+    private final @Nullable String replayRefusal;
     private final Instant startedAt = Instant.now();
     private final long start = System.nanoTime();
     private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
+    private final Map<String, @Nullable Long> judgedFrom = new TreeMap<>();
     private final List<MissingMessage> missing = new ArrayList<>();
     private @Nullable ReconciliationReport outcome;
     private boolean ended;
@@ -30,8 +34,9 @@ final class ReconciliationProgress {
     private long replayed;
     private long refused;
 
-    ReconciliationProgress(ReconciliationRequest request) {
+    ReconciliationProgress(ReconciliationRequest request, @Nullable String replayRefusal) {
         this.request = request;
+        this.replayRefusal = replayRefusal;
         for (RecordFate fate : RecordFate.values()) {
             this.fates.put(fate, 0L);
         }
@@ -39,6 +44,10 @@ final class ReconciliationProgress {
 
     synchronized void expect(long more) {
         this.records += more;
+    }
+
+    synchronized void judge(TopicPartition partition, @Nullable Long from) {
+        this.judgedFrom.put(partition.toString(), from);
     }
 
     /** So many offsets are behind it. */
@@ -99,9 +108,11 @@ final class ReconciliationProgress {
                 this.read,
                 Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
                 new EnumMap<>(this.fates),
+                new TreeMap<>(this.judgedFrom),
                 List.copyOf(this.missing),
                 this.replayed,
                 this.refused,
+                this.replayRefusal,
                 (failure != null) ? failure : this.firstRefusal);
     }
 }

@@ -21,9 +21,12 @@ import org.jspecify.annotations.Nullable;
  * @param read how many records were read
  * @param recordsPerSecond how many were read per second
  * @param fates how many of those had which fate; the sum is what was read
+ * @param judgedFrom by partition, the first offset from which a record that is not found counts as missing: where the
+ *     consumer's knowledge begins; {@code null} where it remembers no record of the partition
  * @param missing the first thousand that are missing
  * @param replayed how many of those that are missing were sent again
  * @param refused how many could not be, each for a reason of its own
+ * @param replayRefusal why nothing is sent again, whether or not that was asked for; {@code null} if it can be
  * @param failure why it ended early, or why the first that was refused was; {@code null} otherwise
  */
 public record ReconciliationReport(
@@ -39,9 +42,11 @@ public record ReconciliationReport(
         long read,
         long recordsPerSecond,
         Map<RecordFate, Long> fates,
+        Map<String, @Nullable Long> judgedFrom,
         List<MissingMessage> missing,
         long replayed,
         long refused,
+        @Nullable String replayRefusal,
         @Nullable String failure) {
 
     /** How a reconciliation stands. */

@@ -59,8 +59,8 @@ final class ReconciliationRun {
     /** What has been looked at: several containers may share it. */
     private final Set<Seen> seen = new HashSet<>();
 
-    /** Where what is remembered begins, by partition, of the container that is being looked at. */
-    private Map<TopicPartition, Range> rememberedRanges = Map.of();
+    /** The records that must be remembered, by partition, of the container that is being looked at. */
+    private final Map<TopicPartition, Range> judged = new HashMap<>();
 
     /** To be looked for after it is known what its group has committed. */
     private OtherWhereabouts elsewhere;
@@ -149,7 +149,7 @@ final class ReconciliationRun {
             BrokerConnection brokers = BrokerConnection.of(scope.container());
             committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
-            this.rememberedRanges = reader.since(this.remembered, committed);
+            judge(reader.since(this.remembered, committed));
             this.elsewhere = this.newWhereabouts.get();
             this.progress.expect(
                     wanted.values().stream().mapToLong(Range::length).sum());
@@ -166,6 +166,22 @@ final class ReconciliationRun {
                 wanted.forEach((partition, range) -> pass(next, partition, range.to()));
             }
         }
+    }
+
+    /** What came before the first record that is remembered may have been processed by whoever was there before. */
+    private void judge(Map<TopicPartition, Range> remembered) {
+        Map<TopicPartition, Long> first = new HashMap<>();
+        this.store
+                .firstRecords(this.request.consumer())
+                .forEach(record -> first.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
+        this.judged.clear();
+        remembered.forEach((partition, range) -> {
+            Long from = first.get(partition);
+            if (from != null) {
+                this.judged.put(partition, range.intersect(new Range(from, Long.MAX_VALUE)));
+            }
+            this.progress.judge(partition, (from != null) ? Long.valueOf(Math.max(from, range.from())) : null);
+        });
     }
 
     private void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
@@ -208,8 +224,8 @@ final class ReconciliationRun {
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
                 this.progress.found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
-            } else if (isTooOld(candidate.record())) {
-                this.progress.found(RecordFate.TOO_OLD);
+            } else if (!isJudged(candidate.record())) {
+                this.progress.found(RecordFate.NOT_JUDGED);
             } else {
                 miss(candidate, brokers);
             }
@@ -259,9 +275,9 @@ final class ReconciliationRun {
         return candidates.stream().map(Candidate::id).collect(Collectors.toSet());
     }
 
-    private boolean isTooOld(ConsumerRecord<?, ?> record) {
-        Range range = this.rememberedRanges.get(partitionOf(record));
-        return range == null || record.offset() < range.from();
+    private boolean isJudged(ConsumerRecord<?, ?> record) {
+        Range range = this.judged.get(partitionOf(record));
+        return range != null && record.offset() >= range.from();
     }
 
     private void miss(Candidate candidate, BrokerConnection brokers) {

@@ -27,8 +27,8 @@ public enum RecordFate {
     /** It cannot be read, and is in no dead-letter topic. */
     UNREADABLE("unreadable"),
 
-    /** It is not remembered, and need not be: it came before what the consumer still remembers. */
-    TOO_OLD("tooOld"),
+    /** It is not remembered, but comes before what its consumer still knows of its partition. Nothing more can be said. */
+    NOT_JUDGED("notJudged"),
 
     /** It should be remembered, and is not. */
     MISSING("missing");

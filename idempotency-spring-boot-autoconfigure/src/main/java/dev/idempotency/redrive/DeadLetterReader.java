@@ -5,6 +5,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -159,7 +160,18 @@ final class DeadLetterReader implements AutoCloseable {
         if (original == null) {
             return DeadLetterStatus.ASTRAY;
         }
-        return (redrives >= this.maxRedrives) ? DeadLetterStatus.PARKED : DeadLetterStatus.PENDING;
+        if (redrives >= this.maxRedrives) {
+            return DeadLetterStatus.PARKED;
+        }
+        return isForgotten(Instant.ofEpochMilli(record.timestamp()))
+                ? DeadLetterStatus.EXPIRED
+                : DeadLetterStatus.PENDING;
+    }
+
+    /** Whether its consumer may have processed and forgotten its message since. */
+    private boolean isForgotten(Instant deadSince) {
+        Duration retention = this.source.retention();
+        return retention != null && deadSince.isBefore(Instant.now().minus(retention));
     }
 
     static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {

@@ -1,16 +1,19 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.kafka.BrokerConnection;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the dead letters of a consumer are, and where they belong.
  *
  * @param consumer the consumer
+ * @param retention how long it remembers messages; {@code null} if it forgets none
  * @param groups its consumer groups
  * @param listener where it reads from
  * @param topics its own topics, without those of its retries
@@ -18,6 +21,7 @@ import java.util.TreeMap;
  */
 record DeadLetterSource(
         String consumer,
+        @Nullable Duration retention,
         Set<String> groups,
         BrokerConnection listener,
         Set<String> topics,

@@ -4,6 +4,7 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.PartitionReader;
+import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -56,8 +57,10 @@ public final class DeadLetterSourceResolver {
     /** Those of a consumer, or {@code null} if there is no listener of that name. */
     @Nullable
     DeadLetterSource resolve(String consumer) {
-        List<AbstractMessageListenerContainer<?, ?>> own = this.listeners.get().stream()
+        List<ProtectedListener> protectedListeners = this.listeners.get().stream()
                 .filter(listener -> listener.consumer().name().equals(consumer))
+                .toList();
+        List<AbstractMessageListenerContainer<?, ?>> own = protectedListeners.stream()
                 .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
                 .distinct()
                 .toList();
@@ -67,6 +70,7 @@ public final class DeadLetterSourceResolver {
         if (main.isEmpty()) {
             return null;
         }
+        ConsumerDescription description = protectedListeners.get(0).consumer();
         BrokerConnection listener = BrokerConnection.of(main.get(0));
         Set<String> topics =
                 main.stream().flatMap(container -> topicsOf(container).stream()).collect(Collectors.toSet());
@@ -78,6 +82,7 @@ public final class DeadLetterSourceResolver {
                         .forEach(topic -> deadLetters.put(topic, BrokerConnection.of(deadLetter)))));
         return new DeadLetterSource(
                 consumer,
+                description.strategy().isForgetful() ? description.retention() : null,
                 main.stream()
                         .map(MessageListenerContainer::getGroupId)
                         .filter(Objects::nonNull)

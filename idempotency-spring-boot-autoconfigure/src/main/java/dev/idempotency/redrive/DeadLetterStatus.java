@@ -2,6 +2,7 @@ package dev.idempotency.redrive;
 
 import java.util.Arrays;
 import java.util.Locale;
+import org.springframework.util.StringUtils;
 
 /** What can become of a dead letter. */
 public enum DeadLetterStatus {
@@ -15,6 +16,9 @@ public enum DeadLetterStatus {
     /** It has been sent back so often that it stays. */
     PARKED,
 
+    /** It is older than its consumer remembers messages: it stays, unless it is asked for by its coordinates. */
+    EXPIRED,
+
     /** Its headers do not lead back to a topic that its consumer reads: it stays. */
     ASTRAY;
 
@@ -23,8 +27,8 @@ public enum DeadLetterStatus {
         return Arrays.stream(values())
                 .filter(status -> status.toString().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "There is no status '%s'; there are %s".formatted(name, Arrays.toString(values()))));
+                .orElseThrow(() -> new IllegalArgumentException("There is no status '%s'; there are %s"
+                        .formatted(StringUtils.truncate(name), Arrays.toString(values()))));
     }
 
     @Override

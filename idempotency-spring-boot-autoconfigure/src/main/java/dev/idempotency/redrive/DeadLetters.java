@@ -112,7 +112,8 @@ public final class DeadLetters implements DisposableBean {
     }
 
     /**
-     * Sends one dead letter back, even if that was done before, and returns when the brokers have it.
+     * Sends one dead letter back, even if that was done before or it is older than the consumer's retention, and returns
+     * when the brokers have it.
      *
      * @return what became of it; {@code null} if there is no such dead letter
      * @throws RedriveException if there is no such consumer, another redrive of it is under way, or the brokers do not
@@ -151,8 +152,8 @@ public final class DeadLetters implements DisposableBean {
     }
 
     /**
-     * Starts to send back all dead letters of a consumer that are pending: those that died before this moment and have not
-     * been sent back.
+     * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
+     * than its retention and have not been sent back.
      *
      * @throws RedriveException if there is no such consumer, or another redrive of it is under way
      */

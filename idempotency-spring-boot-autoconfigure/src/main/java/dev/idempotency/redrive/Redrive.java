@@ -60,11 +60,12 @@ final class Redrive {
     void run() {
         RedriveReport report = send();
         logger.info(
-                "The redrive of dead letters of consumer '{}' is {}: {} sent, {} parked, {} astray, {} refused",
+                "The redrive of dead letters of consumer '{}' is {}: {} sent, {} parked, {} expired, {} astray, {} refused",
                 report.consumer(),
                 report.state(),
                 report.sent(),
                 report.parked(),
+                report.expired(),
                 report.astray(),
                 report.refused());
     }

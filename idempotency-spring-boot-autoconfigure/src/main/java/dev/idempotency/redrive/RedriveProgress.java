@@ -25,6 +25,7 @@ final class RedriveProgress {
     private long read;
     private long sent;
     private long parked;
+    private long expired;
     private long astray;
     private long refused;
 
@@ -48,6 +49,7 @@ final class RedriveProgress {
 
     synchronized void stays(DeadLetterStatus status) {
         this.parked += (status == DeadLetterStatus.PARKED) ? 1 : 0;
+        this.expired += (status == DeadLetterStatus.EXPIRED) ? 1 : 0;
         this.astray += (status == DeadLetterStatus.ASTRAY) ? 1 : 0;
     }
 
@@ -83,6 +85,7 @@ final class RedriveProgress {
                 this.read,
                 this.sent,
                 this.parked,
+                this.expired,
                 this.astray,
                 this.refused,
                 List.copyOf(this.refusals),

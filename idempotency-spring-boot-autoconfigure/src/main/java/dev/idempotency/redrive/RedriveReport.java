@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param read how many of them have been looked at
  * @param sent how many dead letters were sent back
  * @param parked how many stay, as they were sent back too often
+ * @param expired how many stay, as they are older than the consumer's retention and may have been processed since
  * @param astray how many stay, as they do not lead back to a topic that the consumer reads
  * @param refused how many the brokers or the producer refused, each for reasons of its own; they stay pending
  * @param refusals the first of these
@@ -34,6 +35,7 @@ public record RedriveReport(
         long read,
         long sent,
         long parked,
+        long expired,
         long astray,
         long refused,
         List<Refusal> refusals,

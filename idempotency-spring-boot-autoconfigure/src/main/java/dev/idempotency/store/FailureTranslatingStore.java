@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,11 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
         return StoreExceptionTranslator.attempt(
                 () -> "ask whether consumer '" + consumer + "' has processed any message",
                 () -> this.store.hasProcessed(consumer));
+    }
+
+    @Override
+    public List<RecordCoordinates> firstRecords(String consumer) {
+        return this.store.firstRecords(consumer);
     }
 
     @Override

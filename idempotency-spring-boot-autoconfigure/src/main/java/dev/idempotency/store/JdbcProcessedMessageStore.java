@@ -52,6 +52,28 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     /** One step in the primary key. */
     private static final String ANY = "select min(message_id) from %s where consumer_id = ?";
 
+    /**
+     * By time and not by offset: a record from before the consumer used the library may be retried or redriven, and then
+     * leaves a row with its low offset.
+     */
+    private static final String FIRST = """
+            select message.record_topic, message.record_partition, min(message.record_offset)
+            from %1$s message
+            join (
+                select record_topic, record_partition, min(processed_at) as processed_at
+                from %1$s
+                where consumer_id = ?
+                group by record_topic, record_partition
+            ) first on first.record_topic = message.record_topic
+                and first.record_partition = message.record_partition
+                and first.processed_at = message.processed_at
+            where message.consumer_id = ?
+            group by message.record_topic, message.record_partition
+            """;
+
+    /** It reads all rows of a consumer. */
+    private static final int FIRST_SECONDS = 300;
+
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
     /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
@@ -242,6 +264,17 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     public boolean hasProcessed(String consumer) {
         return this.database.inTransaction(
                 template -> template.queryForObject(this.any, String.class, consumer) != null);
+    }
+
+    @Override
+    public List<RecordCoordinates> firstRecords(String consumer) {
+        return this.database.inTransaction(() -> this.database
+                .jdbc(FIRST_SECONDS)
+                .query(
+                        FIRST.formatted(this.database.processedTable()),
+                        (row, number) -> new RecordCoordinates(row.getString(1), row.getInt(2), row.getLong(3)),
+                        consumer,
+                        consumer));
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -101,6 +102,17 @@ public interface ProcessedMessageStore {
      */
     default boolean hasProcessed(String consumer) {
         return true;
+    }
+
+    /**
+     * Says where the knowledge of a consumer begins: for each partition, the record that was processed first of those that
+     * are remembered. Reconciliation calls nothing before it missing.
+     *
+     * @param consumer the consumer's name
+     * @return a record for each partition of which one is remembered; by default none, so that nothing is missing
+     */
+    default List<RecordCoordinates> firstRecords(String consumer) {
+        return List.of();
     }
 
     /**

@@ -171,6 +171,11 @@ class OperatorEndpointsIT {
                     .as(since)
                     .isEqualTo(400);
         }
+        for (String since : List.of("24", "\"24\"", "-24", "24.5")) {
+            assertThat(body(post("clerk", RECONCILIATION, ", \"since\": " + since), 400))
+                    .as(since)
+                    .contains("24h");
+        }
         assertThat(post("clerk", RECONCILIATION, ", \"replay\": \"perhaps\"").statusCode())
                 .isEqualTo(400);
         assertThat(request("clerk", "POST", RECONCILIATION, "{}").statusCode()).isEqualTo(400);

@@ -3,6 +3,7 @@ package dev.idempotency.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
@@ -93,6 +94,19 @@ class MessageIdResolverTests {
                 .matches("sha256:[0-9a-f]{64}")
                 .isNotEqualTo(resolve(other).value());
         assertThat(resolve(one)).isEqualTo(resolve(one));
+    }
+
+    @Test
+    void longValuesAreAbbreviatedInMessages() {
+        String large = "x".repeat(1_000_000);
+        KeySource parsing = message -> String.valueOf(Integer.parseInt(large));
+        assertThatThrownBy(() -> new MessageIdResolver("ledger", parsing, OnMissingKey.FAIL).resolve(view(null)))
+                .message()
+                .contains("NumberFormatException")
+                .hasSizeLessThan(2_000);
+        assertThatThrownBy(() -> MessageIdResolver.idsNamed("ledger", " ".repeat(1_000_000)))
+                .message()
+                .hasSizeLessThan(2_000);
     }
 
     @Test

@@ -9,12 +9,16 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.AbstractMap.SimpleEntry;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,12 +29,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
@@ -55,7 +64,8 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "ledger", "dropped", "skipped", "busy");
+        createTopics(2, "skipped", "busy", "begun");
+        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
         createTopics(1, "lost", "observed");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
@@ -109,7 +119,8 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() {
-        send("skipped", "skipped first");
+        sendTo("skipped", 0, "skipped first", null);
+        sendTo("skipped", 1, "skipped second", null);
         awaitCaughtUp("skipped");
         MessageListenerContainer container = container("skipped");
         container.stop();
@@ -118,10 +129,10 @@ class ReconciliationIT extends SharedApplicationTest {
         }
         commitAll("skipped");
         container.start();
-        assertFates(reconcile("skipped"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 10L));
+        assertFates(reconcile("skipped"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.MISSING, 10L));
         assertThat(replay("skipped").replayed()).isEqualTo(10);
         awaitCaughtUp("skipped");
-        assertThat(effectsOf("skipped")).hasSize(11).doesNotHaveDuplicates();
+        assertThat(effectsOf("skipped")).hasSize(12).doesNotHaveDuplicates();
         this.app.rewind(topic("skipped"), topic("skipped"));
         awaitCaughtUp("skipped");
         assertThat(reconcile("skipped").count(RecordFate.MISSING)).isZero();
@@ -142,6 +153,59 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp("recreated");
         assertThat(effectsOf("recreated")).containsExactly("recreated new", "recreated old");
         assertThat(reconcile("recreated").count(RecordFate.MISSING)).isZero();
+    }
+
+    /** As if the application had processed them before it had the library. */
+    @Test
+    void recordsBeforeTheFirstRememberedOneAreNotJudged() {
+        MessageListenerContainer container = container("begun");
+        container.stop();
+        for (int i = 0; i < 3; i++) {
+            sendTo("begun", 0, "begun before " + i, null);
+        }
+        sendTo("begun", 1, "begun before", null);
+        commitAll("begun");
+        container.start();
+        sendTo("begun", 0, "begun first", null);
+        awaitCaughtUp("begun");
+        this.app.send(copy("begun", "begun copy", 0));
+        awaitCaughtUp("begun");
+        container.stop();
+        sendTo("begun", 0, "begun lost", null);
+        commitAll("begun");
+        ReconciliationReport report = replay("begun");
+        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly("begun lost");
+        assertFates(
+                report,
+                Map.of(
+                        RecordFate.NOT_JUDGED, 4L,
+                        RecordFate.PROCESSED, 1L,
+                        RecordFate.DUPLICATE, 1L,
+                        RecordFate.MISSING, 1L));
+        assertThat(report.judgedFrom())
+                .containsExactly(Map.entry(topic("begun") + "-0", 3L), new SimpleEntry<>(topic("begun") + "-1", null));
+        assertThat(report.replayed()).isOne();
+    }
+
+    /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
+    private ProducerRecord<String, String> copy(String kind, String id, long offset) {
+        ProducerRecord<String, String> copy = record(kind, 0, id, null);
+        RepublishedHeaders.of(List.of(), new RecordCoordinates(topic(kind), 0, offset))
+                .forEach(copy.headers()::add);
+        return copy;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"intercepted", "intercepted-batch"})
+    void whatAnInterceptorMayHaveSkippedIsNotReplayed(String consumer) {
+        send(consumer, consumer + " a", consumer + " is skipped");
+        awaitCaughtUp(consumer);
+        ReconciliationReport report = replay(consumer);
+        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+        assertThat(report.replay()).isFalse();
+        assertThat(report.replayed()).isZero();
+        assertThat(report.replayRefusal()).contains("RecordInterceptor", consumer);
+        assertThat(reconcile("observed").replayRefusal()).isNull();
     }
 
     private MessageListenerContainer container(String id) {
@@ -173,24 +237,26 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void aReplayHasTheIdThatIsMadeOfTheCoordinatesOfTheRecord() {
+        this.app.send(topic("coordinates"), null, "coordinates first");
         this.app.send(topic("coordinates"), null, "coordinates a");
         awaitCaughtUp("coordinates");
-        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 1L));
-        String id = this.app
-                .jdbc()
-                .queryForObject(
-                        "select message_id from idempotency_processed where consumer_id = 'coordinates'", String.class);
+        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 2L));
+        String id = coordinatesOfTheLast();
         forgetRow("coordinates", id);
         ReconciliationReport report = replay("coordinates");
         assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly(id);
         awaitCaughtUp("coordinates");
-        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DUPLICATE, 1L));
-        assertThat(this.app
-                        .jdbc()
-                        .queryForList(
-                                "select message_id from idempotency_processed where consumer_id = 'coordinates'",
-                                String.class))
-                .containsExactly(id);
+        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DUPLICATE, 1L));
+        assertThat(coordinatesOfTheLast()).isEqualTo(id);
+    }
+
+    private String coordinatesOfTheLast() {
+        return this.app
+                .jdbc()
+                .queryForObject(
+                        "select message_id from idempotency_processed where consumer_id = 'coordinates'"
+                                + " order by processed_at desc limit 1",
+                        String.class);
     }
 
     @Test
@@ -206,20 +272,22 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @Test
     void whatWasReplayedAndDiedIsDeadLetteredAndNotMissedAgain() {
+        send("lost", "lost first");
+        awaitCaughtUp("lost");
         MessageListenerContainer container = container("lost");
         container.stop();
         send("lost", "lost");
         commitAll("lost");
-        assertFates(reconcile("lost"), Map.of(RecordFate.MISSING, 1L));
+        assertFates(reconcile("lost"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
         assertThat(replay("lost").replayed()).isOne();
         container.start();
         awaitCaughtUp("lost");
-        assertFates(reconcile("lost"), Map.of(RecordFate.DEAD_LETTERED, 2L));
+        assertFates(reconcile("lost"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 2L));
     }
 
     @Test
     void aDeadLetterThatWasSentBackDoesNotStandForTheCopyThatWasLostThen() {
-        send("redriven", "redriven fails");
+        send("redriven", "redriven first", "redriven fails");
         awaitCaughtUp("redriven");
         MessageListenerContainer container = container("redriven");
         container.stop();
@@ -230,18 +298,18 @@ class ReconciliationIT extends SharedApplicationTest {
                 .until(() -> deadLetters.lastRedrive("redriven").endedAt() != null);
         commitAll("redriven");
         ReconciliationReport report = reconcile("redriven");
-        assertFates(report, Map.of(RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
-        assertThat(report.missing().get(0).record().offset()).isOne();
+        assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L, RecordFate.MISSING, 1L));
+        assertThat(report.missing().get(0).record().offset()).isEqualTo(2);
         replay("redriven");
         container.start();
         awaitCaughtUp("redriven");
-        assertFates(reconcile("redriven"), Map.of(RecordFate.DEAD_LETTERED, 3L));
+        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 3L));
         Listeners.MENDED.add("redriven");
         deadLetters.redriveAll("redriven");
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> effectsOf("redriven")
-                .equals(List.of("redriven fails")));
+                .equals(List.of("redriven fails", "redriven first")));
         awaitCaughtUp("redriven");
-        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DUPLICATE, 3L));
+        assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DUPLICATE, 3L));
     }
 
     /** Whoever waits for its end finds in the meters what it has found, and can start another one. */
@@ -267,6 +335,7 @@ class ReconciliationIT extends SharedApplicationTest {
     @Test
     void whatNeedNotBeRememberedIsNotMissed() {
         Instant now = Instant.now();
+        sendTo("aged", 0, "aged first", now.minus(Duration.ofHours(2)));
         sendTo("aged", 0, "aged long ago", now.minus(Duration.ofHours(2)));
         sendTo("aged", 0, "aged a", now);
         awaitCaughtUp("aged");
@@ -274,7 +343,7 @@ class ReconciliationIT extends SharedApplicationTest {
         forgetRow("aged", "aged a");
         assertFates(
                 reconcile(new ReconciliationRequest("aged", Duration.ofHours(3), false)),
-                Map.of(RecordFate.TOO_OLD, 1L, RecordFate.MISSING, 1L));
+                Map.of(RecordFate.PROCESSED, 1L, RecordFate.NOT_JUDGED, 1L, RecordFate.MISSING, 1L));
         assertThat(reconcile(new ReconciliationRequest("aged", Duration.ofMinutes(30), false))
                         .read())
                 .isOne();
@@ -429,6 +498,60 @@ class ReconciliationIT extends SharedApplicationTest {
         }
 
         @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> intercepting(
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            factory.setRecordInterceptor(
+                    (record, consumer) -> String.valueOf(record.value()).contains("is skipped") ? null : record);
+            return factory;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> interceptingBatches(
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            factory.setBatchListener(true);
+            factory.setBatchInterceptor((records, consumer) -> withoutSkipped(records));
+            return factory;
+        }
+
+        private static ConsumerRecords<Object, Object> withoutSkipped(ConsumerRecords<Object, Object> records) {
+            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> kept = new HashMap<>();
+            records.forEach(record -> {
+                if (!String.valueOf(record.value()).contains("is skipped")) {
+                    kept.computeIfAbsent(
+                                    new TopicPartition(record.topic(), record.partition()), key -> new ArrayList<>())
+                            .add(record);
+                }
+            });
+            return new ConsumerRecords<>(kept, records.nextOffsets());
+        }
+
+        @KafkaListener(
+                topics = "intercepted${suffix}",
+                groupId = "intercepted${suffix}",
+                containerFactory = "intercepting")
+        @IdempotentListener(consumer = "intercepted")
+        void intercepted(String payload) {}
+
+        @KafkaListener(
+                topics = "intercepted-batch${suffix}",
+                groupId = "intercepted-batch${suffix}",
+                containerFactory = "interceptingBatches")
+        @IdempotentListener(consumer = "intercepted-batch")
+        void interceptedBatch(List<String> payloads) {}
+
+        @KafkaListener(id = "begun", topics = "begun${suffix}", groupId = "begun${suffix}")
+        @IdempotentListener(consumer = "begun")
+        void begun(String payload) {
+            work("begun", payload);
+        }
+
+        @Bean
         static RecordFilterStrategy<Object, Object> leavingOut() {
             return record -> String.valueOf(record.value()).contains("left out");
         }
@@ -485,7 +608,9 @@ class ReconciliationIT extends SharedApplicationTest {
         @KafkaListener(id = "lost", topics = "lost${suffix}", groupId = "lost${suffix}")
         @IdempotentListener(consumer = "lost")
         void lost(String payload) {
-            throw new ClassCastException("is not retried");
+            if (!payload.contains("first")) {
+                throw new ClassCastException("is not retried");
+            }
         }
 
         @KafkaListener(id = "redriven", topics = "redriven${suffix}", groupId = "redriven${suffix}")

@@ -13,11 +13,13 @@ import dev.idempotency.redrive.RedriveReport;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -94,6 +96,12 @@ class TwoInstancesIT {
 
     @Test
     void whatBothInstancesReplayIsAppliedOnce() {
+        for (int partition = 0; partition < 2; partition++) {
+            ProducerRecord<String, String> first = new ProducerRecord<>(topic("skipped"), partition, null, "first");
+            first.headers().add("message-id", ("first " + partition).getBytes(StandardCharsets.UTF_8));
+            this.fast.send(first);
+        }
+        this.fast.awaitCaughtUp(topic("skipped"), topic("skipped"));
         List<String> messages = messages("skipped");
         List.of(this.slow, this.fast).forEach(app -> app.bean(KafkaListenerEndpointRegistry.class)
                 .getListenerContainer("skipped")

@@ -14,6 +14,7 @@ import dev.idempotency.testing.TestKafka;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -44,7 +45,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed");
+        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
         TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt", topic("gone"), topic("gone") + "-dlt");
@@ -317,6 +318,33 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(redriveAll("trimmed").sent()).isZero();
     }
 
+    /** Its message may have been processed and forgotten since. */
+    @Test
+    void aDeadLetterOlderThanTheRetentionIsSentOnlyByName() {
+        craft("aged", "aged old", Instant.now().minus(Duration.ofHours(2)));
+        craft("aged", "aged young", Instant.now());
+        RedriveReport report = redriveAll("aged");
+        assertThat(report.sent()).isOne();
+        assertThat(report.expired()).isOne();
+        List<DeadLetter> letters = letters("aged");
+        assertThat(letters).extracting(DeadLetter::status).startsWith(DeadLetterStatus.EXPIRED);
+        this.deadLetters.redriveMatching("aged", new ExceptionPattern("*"));
+        assertThat(awaitEnd("aged").sent()).isZero();
+        awaitCaughtUp("aged");
+        assertThat(effectsOf("aged")).containsExactly("aged young");
+        assertThat(this.deadLetters.redrive("aged", letters.get(0).record()).sent())
+                .isOne();
+        awaitCaughtUp("aged");
+        assertThat(effectsOf("aged")).containsExactly("aged old", "aged young");
+    }
+
+    private void craft(String kind, String id, Instant at) {
+        ProducerRecord<String, String> record =
+                new ProducerRecord<>(topic(kind) + "-dlt", 0, at.toEpochMilli(), null, id);
+        leadBack(record, topic(kind), 0).add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        this.app.send(record);
+    }
+
     private void sendTo(String kind, int partition, String id) {
         ProducerRecord<String, String> record = new ProducerRecord<>(topic(kind), partition, "key", id);
         record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
@@ -455,6 +483,12 @@ class RedriveIT extends SharedApplicationTest {
         @KafkaListener(topics = "gone${suffix}", groupId = "gone${suffix}", autoStartup = "false")
         @IdempotentListener(consumer = "gone")
         void gone(String payload) {}
+
+        @KafkaListener(topics = "aged${suffix}", groupId = "aged${suffix}")
+        @IdempotentListener(consumer = "aged", retention = "1h")
+        void aged(String payload) {
+            this.effects.happen(payload);
+        }
 
         @KafkaListener(topics = "trimmed${suffix}", groupId = "trimmed${suffix}")
         @IdempotentListener(consumer = "trimmed")

@@ -178,6 +178,22 @@ abstract class AbstractProcessedMessageStoreIT {
         assertThat(this.store.hasProcessed("another")).isFalse();
     }
 
+    /** A copy of an earlier record that comes later does not count. */
+    @Test
+    void theFirstRecordOfEachPartitionIsTheOneThatWasProcessedFirst() {
+        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(
+                new Claim(id("a"), new RecordCoordinates("topic", 0, 10)),
+                new Claim(id("b"), new RecordCoordinates("topic", 1, 20)))));
+        this.transaction.executeWithoutResult(
+                status -> this.store.claim(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11)))));
+        this.transaction.executeWithoutResult(
+                status -> this.store.claim(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3)))));
+        assertThat(this.store.firstRecords("consumer"))
+                .containsExactlyInAnyOrder(
+                        new RecordCoordinates("topic", 0, 10), new RecordCoordinates("topic", 1, 20));
+        assertThat(this.store.firstRecords("nobody")).isEmpty();
+    }
+
     @Test
     void aRolledBackClaimIsFreeAgain() {
         this.transaction.executeWithoutResult(status -> {
