@@ -49,7 +49,12 @@ public final class ListenerContainerConfigurer {
         }
         CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
-        RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
+        Object innermost = ContainerFacts.innermostListenerOf(container);
+        RepliesToNew.install(innermost, called != null && called.areClaimed());
+        if (methods.definitions().stream()
+                .anyMatch(definition -> definition.method().replies() != null)) {
+            AwaitedReplyTemplate.install(innermost);
+        }
         Object prepared = (methods.sharing() == PollSharing.NONE)
                 ? wrap(given, methods)
                 : this.polls.prepare(given, methods, container);
