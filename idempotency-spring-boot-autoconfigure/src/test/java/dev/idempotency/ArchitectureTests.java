@@ -60,7 +60,7 @@ class ArchitectureTests {
                             "redrive",
                             "store")),
             entry("metrics", Set.of("inbox", "observe", "reconciliation", "retention", "store")),
-            entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "store")),
+            entry("check", Set.of("database", "definition", "failure", "kafka", "key", "observe", "result", "store")),
             entry(
                     "actuate",
                     Set.of(

@@ -2,10 +2,10 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.definition.AsynchronousResult;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
+import dev.idempotency.result.AsynchronousResult;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.stream.Stream;

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.result.AsynchronousResult;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;

@@ -65,7 +65,7 @@ public final class SpringKafkaInternals {
 
     private static final Map<String, List<String>> OPTIONAL_FIELDS = Map.of(
             KafkaTemplate.class.getName(), List.of("producerInterceptor"),
-            MessagingMessageListenerAdapter.class.getName(), List.of("handlerMethod"),
+            MessagingMessageListenerAdapter.class.getName(), List.of("handlerMethod", "replyTemplate"),
             HandlerAdapter.class.getName(), List.of("invokerHandlerMethod", "delegatingHandler"),
             DelegatingInvocableHandler.class.getName(), List.of("handlers"));
 
@@ -152,6 +152,14 @@ public final class SpringKafkaInternals {
      */
     public static @Nullable HandlerAdapter handlerOf(MessagingMessageListenerAdapter<?, ?> adapter) {
         return (HandlerAdapter) optional(MessagingMessageListenerAdapter.class, "handlerMethod", adapter);
+    }
+
+    /** Sends the replies of a listener, to wait for those that are kept. With {@code keepReply} refused without it. */
+    @SuppressWarnings("unchecked") // Replies are of any type.
+    public static @Nullable KafkaTemplate<Object, Object> replyTemplateOf(
+            MessagingMessageListenerAdapter<?, ?> adapter) {
+        return (KafkaTemplate<Object, Object>)
+                required(MessagingMessageListenerAdapter.class, "replyTemplate", adapter);
     }
 
     /** The method that is called, if it is one. Without it as without {@link #handlerOf}. */

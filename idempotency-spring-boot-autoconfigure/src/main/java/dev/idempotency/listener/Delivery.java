@@ -3,18 +3,24 @@ package dev.idempotency.listener;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
 import dev.idempotency.NotAcknowledgedException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
+import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.InterceptedRecords;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -41,6 +47,7 @@ final class Delivery {
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
     private IdempotencyContext.@Nullable Scope replying;
+    private @Nullable CompletableFuture<?> replies;
 
     private Delivery(
             ProtectedMethods methods,
@@ -98,6 +105,7 @@ final class Delivery {
         CURRENT.set(this);
         try {
             listener.run();
+            awaitReplies();
         } catch (Throwable ex) {
             throw FailureConverter.toException(ex, this.records);
         } finally {
@@ -158,6 +166,30 @@ final class Delivery {
     /** The reply to this message may be sent more than once, and is sent when the listener has returned. */
     void repliesTo(MessageId id) {
         this.replyTo = id;
+    }
+
+    /** A reply is being sent, which the broker must have before the record is done. */
+    void sending(CompletableFuture<?> reply) {
+        this.replies = (this.replies == null) ? reply : CompletableFuture.allOf(this.replies, reply);
+    }
+
+    private void awaitReplies() {
+        try {
+            if (this.replies != null) {
+                this.replies.join();
+            }
+        } catch (CompletionException ex) {
+            FatalErrors.rethrow(ex.getCause());
+            throw new KafkaException(
+                    ("The reply to %s was not sent (%s). It is kept, and is sent when the request is redelivered. See that"
+                                    + " the reply topic exists and takes replies of this size.")
+                            .formatted(
+                                    RecordCoordinates.of(this.records.get(0)),
+                                    NestedExceptionUtils.getMostSpecificCause(ex)
+                                            .getClass()
+                                            .getSimpleName()),
+                    ex.getCause());
+        }
     }
 
     private void endReply() {

@@ -47,7 +47,12 @@ public final class ListenerContainerConfigurer {
         }
         CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
-        RepliesToNew.install(ContainerFacts.innermostListenerOf(container), called != null && called.areClaimed());
+        Object innermost = ContainerFacts.innermostListenerOf(container);
+        RepliesToNew.install(innermost, called != null && called.areClaimed());
+        if (methods.definitions().stream()
+                .anyMatch(definition -> definition.method().replies() != null)) {
+            AwaitedReplyTemplate.install(innermost);
+        }
         Object prepared =
                 methods.hasTransactionPerPoll() ? this.polls.prepare(given, methods, container) : wrap(given, methods);
         container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));

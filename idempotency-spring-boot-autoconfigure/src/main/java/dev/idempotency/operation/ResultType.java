@@ -1,10 +1,12 @@
 package dev.idempotency.operation;
 
+import dev.idempotency.result.AsynchronousResult;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -13,13 +15,25 @@ final class ResultType {
 
     private ResultType() {}
 
-    /** Refuses a class of which nobody knows what its parts are. */
-    static Type of(Class<?> type) {
-        Class<?> element = type;
-        while (element.isArray()) {
-            element = element.getComponentType();
+    /** Refuses a type that is completed later, or of which nobody knows what its parts are. */
+    static Type of(Type type) {
+        if (contains(type, part -> part instanceof Class<?> plain && AsynchronousResult.isOf(plain))) {
+            throw new IllegalArgumentException(
+                    ("A result of type %s is completed later, when the transaction is over. Wait for it in the work (join()"
+                                    + " or block()), and return its value.")
+                            .formatted(type.getTypeName()));
         }
-        if (element == Object.class || element.getTypeParameters().length > 0) {
+        if (contains(type, TypeVariable.class::isInstance)) {
+            throw new IllegalArgumentException(
+                    ("There is no telling as what a result of type %s is to be read again. Name the type in full where it is"
+                                    + " known, and hand it on.")
+                            .formatted(type.getTypeName()));
+        }
+        Type element = type;
+        while (element instanceof Class<?> plain && plain.isArray()) {
+            element = plain.getComponentType();
+        }
+        if (element == Object.class || (element instanceof Class<?> raw && raw.getTypeParameters().length > 0)) {
             throw new IllegalArgumentException(
                     ("There is no telling as what a result of type %s is to be read again: its parts would come back as maps"
                                     + " and lists. Name the type in full, as in new"
@@ -29,30 +43,25 @@ final class ResultType {
         return type;
     }
 
-    /** Refuses a type with a variable, in place of which nobody knows what to read. */
-    static Type of(Type type) {
-        if (isOpen(type)) {
-            throw new IllegalArgumentException(
-                    ("There is no telling as what a result of type %s is to be read again. Name the type in full where it is"
-                                    + " known, and hand it on.")
-                            .formatted(type.getTypeName()));
-        }
-        return (type instanceof Class<?> plain) ? of(plain) : type;
-    }
-
-    private static boolean isOpen(@Nullable Type type) {
+    /** Whether a type, or one that it is made of, is such a class or type variable. */
+    private static boolean contains(@Nullable Type type, Predicate<Type> leaf) {
         if (type instanceof ParameterizedType parameterized) {
-            return isOpen(parameterized.getOwnerType()) || anyIsOpen(parameterized.getActualTypeArguments());
+            return contains(parameterized.getRawType(), leaf)
+                    || contains(parameterized.getOwnerType(), leaf)
+                    || anyContains(parameterized.getActualTypeArguments(), leaf);
         }
         if (type instanceof WildcardType wildcard) {
-            return anyIsOpen(wildcard.getUpperBounds()) || anyIsOpen(wildcard.getLowerBounds());
+            return anyContains(wildcard.getUpperBounds(), leaf) || anyContains(wildcard.getLowerBounds(), leaf);
         }
-        return (type instanceof GenericArrayType array)
-                ? isOpen(array.getGenericComponentType())
-                : type instanceof TypeVariable<?>;
+        if (type instanceof GenericArrayType array) {
+            return contains(array.getGenericComponentType(), leaf);
+        }
+        return (type instanceof Class<?> plain && plain.isArray())
+                ? contains(plain.getComponentType(), leaf)
+                : type != null && leaf.test(type);
     }
 
-    private static boolean anyIsOpen(Type[] types) {
-        return Stream.of(types).anyMatch(ResultType::isOpen);
+    private static boolean anyContains(Type[] types, Predicate<Type> leaf) {
+        return Stream.of(types).anyMatch(type -> contains(type, leaf));
     }
 }

@@ -1,19 +1,24 @@
 package dev.idempotency.result;
 
 import java.lang.reflect.Type;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * JSON by the application's own mapper, in plain ASCII: so every database takes it, whatever its encoding.
  *
- * <p>What was written and is not read by the type is an error, as most mappers pass over what they do not know: a result
- * whose class has changed would be given again with a part of it missing. So is what a result of a subclass has beside.
+ * <p>A result that is written, read and written again must be the same, or callers would get different ones. A result that
+ * was kept must be read without losing a part: its class may have changed, and most mappers ignore what they do not know.
  */
 public final class JacksonResultConverter implements ResultConverter {
 
@@ -28,13 +33,17 @@ public final class JacksonResultConverter implements ResultConverter {
     public String write(@Nullable Object result, Type type) {
         JsonMapper json = mapper();
         String text = write(json, result, type);
-        if (result != null && result.getClass() != json.constructType(type).getRawClass()) {
+        if (result == null) {
+            return text;
+        }
+        if (result.getClass() != json.constructType(type).getRawClass()) {
             requireNothingLost(
-                    json.readTree(json.writeValueAsString(result)),
-                    json.readTree(text),
+                    partsOf(json, json.writeValueAsString(result)),
+                    partsOf(json, text),
                     "is a part of its class, %s, and not of the type that was asked for"
                             .formatted(result.getClass().getName()));
         }
+        requireSame(json, text, write(json, read(json, text, type), type));
         return text;
     }
 
@@ -47,37 +56,71 @@ public final class JacksonResultConverter implements ResultConverter {
     @Override
     public @Nullable Object read(String text, Type type) {
         JsonMapper json = mapper();
-        Object result = json.readerFor(json.constructType(type)).readValue(text);
+        Object result = read(json, text, type);
         String again = write(json, result, type);
         if (!again.equals(text)) {
             requireNothingLost(
-                    json.readTree(text), json.readTree(again), "was written, and is passed over when it is read again");
+                    partsOf(json, text),
+                    partsOf(json, again),
+                    "was written, and is passed over when it is read again");
         }
         return result;
     }
 
-    private static void requireNothingLost(JsonNode whole, JsonNode left, String how) {
-        Set<String> lost = partsOf(whole);
-        lost.removeAll(partsOf(left));
-        if (!lost.isEmpty()) {
-            throw new IllegalStateException(lost.iterator().next() + " " + how);
+    /** Times keep their offset, which is a part of them. */
+    private static @Nullable Object read(JsonMapper json, String text, Type type) {
+        return json.readerFor(json.constructType(type))
+                .without(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .readValue(text);
+    }
+
+    private static void requireNothingLost(
+            Map<String, Set<String>> whole, Map<String, Set<String>> left, String how) {
+        for (String path : whole.keySet()) {
+            if (!left.containsKey(path)) {
+                throw new IllegalStateException(path + " " + how);
+            }
         }
     }
 
-    /** The paths of all that has a value; elements of an array share theirs, as sets have no order. */
-    private static Set<String> partsOf(JsonNode tree) {
-        Set<String> paths = new TreeSet<>();
-        addPartsOf(tree, "", paths);
-        return paths;
+    private static void requireSame(JsonMapper json, String text, String again) {
+        if (again.equals(text)) {
+            return;
+        }
+        Map<String, Set<String>> first = partsOf(json, text);
+        Map<String, Set<String>> second = partsOf(json, again);
+        Set<String> paths = new TreeSet<>(first.keySet());
+        paths.addAll(second.keySet());
+        for (String path : paths) {
+            if (!Objects.equals(first.get(path), second.get(path))) {
+                throw new IllegalStateException(
+                        path + " has another value when it is read again, so that callers would get different results");
+            }
+        }
     }
 
-    private static void addPartsOf(JsonNode node, String path, Set<String> paths) {
+    /** The values at each path; elements of an array share theirs, as sets have no order. */
+    private static Map<String, Set<String>> partsOf(JsonMapper json, String text) {
+        Map<String, Set<String>> parts = new TreeMap<>();
+        addPartsOf(
+                json.reader()
+                        .with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+                        .readTree(text),
+                "",
+                parts);
+        return parts;
+    }
+
+    private static void addPartsOf(JsonNode node, String path, Map<String, Set<String>> parts) {
         if (node.isObject()) {
-            node.properties().forEach(part -> addPartsOf(part.getValue(), path + "/" + part.getKey(), paths));
+            node.properties().forEach(part -> addPartsOf(part.getValue(), path + "/" + part.getKey(), parts));
         } else if (node.isArray()) {
-            node.forEach(element -> addPartsOf(element, path + "[]", paths));
+            node.forEach(element -> addPartsOf(element, path + "[]", parts));
         } else if (!node.isNull()) {
-            paths.add(path);
+            String value = node.isNumber()
+                    ? node.decimalValue().stripTrailingZeros().toString()
+                    : node.toString();
+            parts.computeIfAbsent(path, key -> new TreeSet<>()).add(value);
         }
     }
 

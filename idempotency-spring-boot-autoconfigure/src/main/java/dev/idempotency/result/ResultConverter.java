@@ -14,7 +14,7 @@ public interface ResultConverter {
     /** The text of a result that was declared to be of this type. What it throws fails the work. */
     String write(@Nullable Object result, Type type);
 
-    /** The result that a text was written from. */
+    /** The result that a text was written from: the same each time, as callers are given what is read. */
     @Nullable
     Object read(String text, Type type);
 }

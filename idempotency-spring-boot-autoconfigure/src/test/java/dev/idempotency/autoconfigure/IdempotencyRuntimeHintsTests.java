@@ -97,6 +97,7 @@ class IdempotencyRuntimeHintsTests {
         "listener.FailedRecordTracker, backOff",
         "listener.FailedRecordTracker, recoverer",
         "listener.adapter.MessagingMessageListenerAdapter, handlerMethod",
+        "listener.adapter.MessagingMessageListenerAdapter, replyTemplate",
         "listener.adapter.HandlerAdapter, invokerHandlerMethod",
         "listener.adapter.HandlerAdapter, delegatingHandler",
         "listener.adapter.DelegatingInvocableHandler, handlers",

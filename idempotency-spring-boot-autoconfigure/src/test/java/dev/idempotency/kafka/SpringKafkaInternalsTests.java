@@ -97,6 +97,15 @@ class SpringKafkaInternalsTests {
     }
 
     @Test
+    void theTemplateOfReplies() {
+        var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
+        assertThat(SpringKafkaInternals.replyTemplateOf(adapter)).isNull();
+        var template = new KafkaTemplate<>(new DefaultKafkaProducerFactory<String, String>(Map.of()));
+        adapter.setReplyTemplate(template);
+        assertThat((Object) SpringKafkaInternals.replyTemplateOf(adapter)).isSameAs(template);
+    }
+
+    @Test
     void theOneMethodThatAContainerCalls() {
         var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
         HandlerAdapter handler = new HandlerAdapter(handler("first"));

@@ -18,9 +18,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -37,13 +39,24 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
+import org.springframework.kafka.support.ProducerListener;
 import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
 @ExtendWith(OutputCaptureExtension.class)
 class KeptRepliesIT extends SharedApplicationTest {
 
+    private static final int LIMIT = 1000;
+
     private ReplyingKafkaTemplate<String, String, String> requests;
+
+    private static void allowLargeReplies(String topic) {
+        try {
+            limitMessageSize(topic, "100000");
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
 
     @Import(Effects.class)
     static class Listeners {
@@ -93,6 +106,49 @@ class KeptRepliesIT extends SharedApplicationTest {
             };
         }
 
+        static class Drifting {
+
+            private final String id = UUID.randomUUID().toString();
+
+            public String getId() {
+                return this.id;
+            }
+        }
+
+        @KafkaListener(topics = "drifting${suffix}", groupId = "drifting${suffix}")
+        @IdempotentListener(consumer = "drifting", keepReply = true)
+        @SendTo("answers${suffix}")
+        Drifting onDrifting(String payload) {
+            this.effects.happen("drifting " + payload);
+            return new Drifting();
+        }
+
+        /** The reply is sent to a topic that does not take it at first. */
+        @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
+        @IdempotentListener(consumer = "large", keepReply = true)
+        @SendTo("large-replies${suffix}")
+        String onLarge(String payload) {
+            this.effects.happen("large " + payload);
+            return payload + "!".repeat(LIMIT);
+        }
+
+        /** Has the topic take large replies as soon as it has refused the first one. */
+        @Bean
+        static ProducerListener<Object, Object> refused() {
+            return new ProducerListener<>() {
+
+                @Override
+                public void onError(
+                        ProducerRecord<Object, Object> record,
+                        @Nullable RecordMetadata metadata,
+                        @Nullable Exception failure) {
+                    if (String.valueOf(record.value()).startsWith("once!")) {
+                        allowLargeReplies(record.topic());
+                    }
+                }
+            };
+        }
+
         @Bean
         static IdempotentConsumer parts() {
             return IdempotentConsumer.named("parts");
@@ -126,7 +182,17 @@ class KeptRepliesIT extends SharedApplicationTest {
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole");
+        createTopics(
+                1,
+                "requests",
+                "replies",
+                "forwarded",
+                "copies",
+                "answers",
+                "whole",
+                "drifting",
+                "large",
+                "large-replies");
         createTopics(2, "odd");
         start(
                 Listeners.class,
@@ -199,6 +265,49 @@ class KeptRepliesIT extends SharedApplicationTest {
                 .filteredOn(effect -> !effect.contains("same"))
                 .containsExactly("odd none-1");
         assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable-1");
+    }
+
+    @Test
+    void aReplyThatDiffersWhenReadAgainFailsItsMessage() {
+        send("drifting", "a");
+        awaitCaughtUp("drifting");
+
+        assertThat(effectsOf("drifting")).isEmpty();
+        assertThat(TopicContents.values(topic("drifting") + "-dlt")).containsExactly("a");
+    }
+
+    @Test
+    void aReplyThatIsRefusedIsSentAgainWhenItsRequestIsRedelivered() throws Exception {
+        limitMessageSize(topic("large-replies"), String.valueOf(LIMIT));
+
+        send("large", "once");
+        awaitCaughtUp("large");
+
+        assertThat(largeReplies("once")).hasSize(1);
+        assertThat(effectsOf("large")).filteredOn("large once"::equals).hasSize(1);
+        assertThat(TopicContents.values(topic("large") + "-dlt")).doesNotContain("once");
+    }
+
+    @Test
+    void aReplyThatIsAlwaysRefusedMakesItsRequestADeadLetter() throws Exception {
+        limitMessageSize(topic("large-replies"), String.valueOf(LIMIT));
+        send("large", "often");
+        awaitCaughtUp("large");
+        assertThat(TopicContents.values(topic("large") + "-dlt")).contains("often");
+        assertThat(largeReplies("often")).isEmpty();
+
+        allowLargeReplies(topic("large-replies"));
+        send("large", "often");
+        awaitCaughtUp("large");
+
+        assertThat(largeReplies("often")).hasSize(1);
+        assertThat(effectsOf("large")).filteredOn("large often"::equals).hasSize(1);
+    }
+
+    private List<String> largeReplies(String payload) {
+        return TopicContents.values(topic("large-replies")).stream()
+                .filter(reply -> reply.startsWith(payload))
+                .toList();
     }
 
     @Test

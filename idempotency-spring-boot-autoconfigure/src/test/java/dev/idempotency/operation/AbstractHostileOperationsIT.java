@@ -3,6 +3,8 @@ package dev.idempotency.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
@@ -14,15 +16,24 @@ import dev.idempotency.UnprotectedClaimException;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.math.BigDecimal;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -301,6 +312,12 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
         assertThat(twice("nothing", Void.class, null)).isNull();
         assertThat(twice("array", byte[].class, new byte[] {0, -1})).containsExactly(0, -1);
         assertThat(twice("empty", String.class, "")).isEmpty();
+        OffsetDateTime time = OffsetDateTime.parse("2026-01-01T00:00:00+02:00");
+        assertThat(twice("time", OffsetDateTime.class, time)).isEqualTo(time).hasToString(time.toString());
+        Unordered unordered = new Unordered(
+                IntStream.range(0, 100).mapToObj(i -> "element " + i).collect(Collectors.toUnmodifiableSet()),
+                Map.of("amount", new BigDecimal("10.00"), "b", 1L, "c", List.of()));
+        assertThat(twice("unordered", Unordered.class, unordered).elements()).isEqualTo(unordered.elements());
         ParameterizedTypeReference<Optional<Map<String, List<Before>>>> nested = new ParameterizedTypeReference<>() {};
         Optional<Map<String, List<Before>>> given = Optional.of(Map.of("k", List.of(new Before("n", null))));
         assertThat(operations().execute(id("nested"), nested, () -> given).result())
@@ -316,6 +333,69 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
                     throw new IllegalStateException("done twice");
                 })
                 .result();
+    }
+
+    record Unordered(Set<String> elements, Map<String, Object> values) {}
+
+    static class NeverRead {
+
+        private final String id = UUID.randomUUID().toString();
+
+        public String getId() {
+            return this.id;
+        }
+    }
+
+    static class ReadOnly {
+
+        @JsonProperty(access = JsonProperty.Access.READ_ONLY)
+        public String id = UUID.randomUUID().toString();
+    }
+
+    @JsonIgnoreProperties(value = "id", allowGetters = true)
+    static class Ignored {
+
+        public String id = UUID.randomUUID().toString();
+    }
+
+    record Within(List<ReadOnly> parts) {}
+
+    @Test
+    void resultsThatDifferWhenReadAgainUndoTheWork() {
+        refuseToKeep(NeverRead.class, NeverRead::new);
+        refuseToKeep(ReadOnly.class, ReadOnly::new);
+        refuseToKeep(Ignored.class, Ignored::new);
+        refuseToKeep(Within.class, () -> new Within(List.of(new ReadOnly())));
+        assertThat(effects()).isEmpty();
+    }
+
+    private <T> void refuseToKeep(Class<T> type, Supplier<T> result) {
+        assertThatExceptionOfType(ResultException.class)
+                .as(type.getName())
+                .isThrownBy(() -> operations().execute(id("a"), type, () -> {
+                    happen(type.getName());
+                    return result.get();
+                }))
+                .withMessageContaining(type.getName())
+                .withMessageContaining("/id ");
+    }
+
+    @Test
+    void asynchronousTypesAreRefusedBeforeTheWork() {
+        refuseAsynchronous(new ParameterizedTypeReference<CompletableFuture<String>>() {});
+        refuseAsynchronous(new ParameterizedTypeReference<List<Future<String>>>() {});
+        refuseAsynchronous(new ParameterizedTypeReference<Flow.Publisher<String>[]>() {});
+        refuseAsynchronous(ParameterizedTypeReference.forType(ForkJoinTask.class));
+    }
+
+    private <T> void refuseAsynchronous(ParameterizedTypeReference<T> type) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .as(type.toString())
+                .isThrownBy(() -> operations().execute(id("a"), type, () -> {
+                    throw new IllegalStateException("called");
+                }))
+                .withMessageContaining(type.getType().getTypeName())
+                .withMessageContaining("completed later");
     }
 
     @Test

@@ -1,9 +1,9 @@
-package dev.idempotency.definition;
+package dev.idempotency.result;
 
 import java.util.Arrays;
 import java.util.Set;
 
-/** Results of listeners that are completed later, when the transaction is over. */
+/** Results that are completed later, when the transaction is over. */
 public final class AsynchronousResult {
 
     /** By names, as most of these types are of libraries that an application may not have. */
