@@ -118,7 +118,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.watch.begin(this.definition, answer);
-        this.refusal.watchOthers();
         // Until the end of the transaction, unless it is shared: what is called before and after its commit acts for
         // them.
         this.context = IdempotencyContext.open(answer.ids());

@@ -1,22 +1,19 @@
 package dev.idempotency.listener;
 
-import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the failure of a transaction says that one of its messages is a duplicate, as the violation of a constraint does. That
- * can only be if it failed in this transaction, which is to be looked at before it has ended.
+ * Whether the failure of a transaction shows that one of its messages is a duplicate, as the violation of a constraint does.
+ * Only a failure in this transaction counts, which must be looked at before it ends.
  */
 final class Refusal {
 
     private final AdmissionStrategy strategy;
-    private BooleanSupplier anotherFailed = () -> false;
     private boolean possible = true;
     private boolean found;
 
@@ -24,15 +21,10 @@ final class Refusal {
         this.strategy = strategy;
     }
 
-    /** The listener is about to be called, and may open other transactions, which may fail, too. */
-    void watchOthers() {
-        this.anotherFailed = ListenerTransaction.watchOthers();
-    }
-
     /** Something has failed, and the transaction has not ended: looks whether that was in this one. */
     void look() {
         try {
-            this.possible = this.strategy.mayBeRefused(this.anotherFailed.getAsBoolean());
+            this.possible = this.strategy.mayBeRefused();
         } catch (RuntimeException ex) {
             this.possible = false;
         }
