@@ -59,8 +59,7 @@ public @interface IdempotentListener {
 
     /**
      * For {@link Strategy#UNIQUE_CONSTRAINT}: the unique constraint, or unique index, whose violation shows a duplicate, such
-     * as {@code payment_pkey}, {@code payment.payment_pkey} or {@code schema.payment.payment_pkey}. Placeholders are
-     * resolved. Upper and lower case do not matter, except within double quotes.
+     * as {@code payment_pkey}, or {@code billing.payment_pkey} with its schema. Placeholders are resolved.
      */
     String uniqueConstraint() default "";
 

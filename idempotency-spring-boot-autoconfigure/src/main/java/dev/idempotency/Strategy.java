@@ -24,7 +24,7 @@ public enum Strategy {
     /**
      * By a unique constraint of the application's own, which the listener's insert violates: nothing is written besides. Sees
      * whatever that constraint refuses, for as long as the row is there. The listener is called with duplicates, too, and
-     * what it did is rolled back.
+     * what it did is rolled back. PostgreSQL only.
      */
     UNIQUE_CONSTRAINT(false);
 

@@ -196,27 +196,6 @@ public interface Dialect {
     boolean isTimeout(SQLException ex);
 
     /**
-     * Asked when a statement has failed somewhere: whether it was one of the connection's transaction, as far as the driver
-     * knows.
-     *
-     * @return {@code null} if the driver does not know
-     */
-    default @Nullable Boolean hasFailedIn(Connection connection) throws SQLException {
-        return null;
-    }
-
-    /**
-     * Finds a unique constraint, or a unique index, of one of the application's tables.
-     *
-     * @throws IllegalArgumentException if there is none by that name, several are meant, or it cannot tell duplicates
-     */
-    default UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
-        throw new IllegalArgumentException(
-                "The Dialect %s does not say how its database tells of violated constraints: it has to define uniqueConstraint(…)"
-                        .formatted(getClass().getName()));
-    }
-
-    /**
      * How many bytes a statement may have with all its values, if the database gives up the connection at a larger one.
      *
      * @return by default {@code null}: there is no such limit

@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * H2, in any of its modes: a duplicate key undoes one statement and leaves the transaction as it was, so the plain
@@ -137,10 +136,5 @@ final class H2Dialect implements Dialect {
     @Override
     public boolean isTimeout(SQLException ex) {
         return ex.getErrorCode() == LOCK_TIMEOUT || ex.getErrorCode() == STATEMENT_WAS_CANCELED;
-    }
-
-    @Override
-    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
-        return H2UniqueConstraint.find(name, jdbc);
     }
 }

@@ -157,9 +157,4 @@ final class MySqlDialect implements Dialect {
             default -> ex instanceof SQLTimeoutException;
         };
     }
-
-    @Override
-    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
-        return MySqlUniqueConstraint.find(name, jdbc, this.vendor.equals("mysql"));
-    }
 }

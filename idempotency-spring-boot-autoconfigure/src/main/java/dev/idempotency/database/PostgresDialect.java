@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * PostgreSQL: one statement whatever the number of messages.
@@ -174,15 +173,5 @@ final class PostgresDialect implements Dialect {
     @Override
     public boolean isTimeout(SQLException ex) {
         return QUERY_CANCELED.equals(ex.getSQLState()) || LOCK_NOT_AVAILABLE.equals(ex.getSQLState());
-    }
-
-    @Override
-    public @Nullable Boolean hasFailedIn(Connection connection) throws SQLException {
-        return PostgresTransactionState.hasFailed(connection);
-    }
-
-    @Override
-    public UniqueConstraint uniqueConstraint(ConstraintName name, JdbcTemplate jdbc) {
-        return PostgresUniqueConstraint.find(name, jdbc);
     }
 }

@@ -29,14 +29,9 @@ final class PostgresTransactionState {
         return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
     }
 
-    /**
-     * Whether a statement of the transaction has failed: not if it can go on. {@code null} if the driver is another one, or
-     * sets a savepoint before each statement.
-     */
-    static @Nullable Boolean hasFailed(Connection connection) throws SQLException {
-        boolean known =
-                isKnown(connection) && connection.unwrap(BaseConnection.class).getAutosave() != AutoSave.ALWAYS;
-        return known ? stateOf(connection) == TransactionState.FAILED : null;
+    /** Returns whether a transaction stays aborted after an error: not if the driver sets savepoints, or is another one. */
+    static boolean remembersFailures(Connection connection) throws SQLException {
+        return isKnown(connection) && connection.unwrap(BaseConnection.class).getAutosave() != AutoSave.ALWAYS;
     }
 
     private static boolean isKnown(Connection connection) throws SQLException {

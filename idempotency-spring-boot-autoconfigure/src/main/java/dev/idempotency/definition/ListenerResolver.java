@@ -145,9 +145,6 @@ final class ListenerResolver {
         if (manager == null || !faults.isEmpty()) {
             return new Resolved(listener, null);
         }
-        if (byConstraint != null) {
-            this.transactions.managers().forEach(FailedTransactions::countIn);
-        }
         ConsumerObserver observer = observers.apply(description);
         ConflictHandling conflicts = this.conflicts.resolve(candidate, consumer, observer);
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());

@@ -4,7 +4,6 @@ import dev.idempotency.IdempotencyException;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -150,11 +149,6 @@ public final class ListenerTransaction {
             ex.addSuppressed(failure);
             throw ex;
         }
-    }
-
-    /** Says, when it is asked, whether another transaction has failed on this thread since now, as far as that is known. */
-    public static BooleanSupplier watchOthers() {
-        return FailedTransactions.watch();
     }
 
     /** Whether what was done is undone when it ends with this failure. */

@@ -50,6 +50,14 @@ final class StrategyResolver {
                     "The application has a Dialect of its own, which does not know how versions are compared.",
                     "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
         }
+        if (strategy == Strategy.UNIQUE_CONSTRAINT
+                && !this.defaults.strategies().isUniqueConstraintSupported()) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "Strategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
+                            + " tell which constraint was violated, and in which transaction.",
+                    "Use the default, Strategy.MESSAGE_ID.");
+        }
         return strategy;
     }
 
@@ -71,7 +79,7 @@ final class StrategyResolver {
     AdmissionStrategy byUniqueConstraint(String constraint, String consumer) {
         JdbcStrategyFactory tables = this.defaults.strategies();
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
-        if (tables == null) {
+        if (tables == null || !tables.isUniqueConstraintSupported()) {
             return new MessageIdStrategy(consumer, store);
         }
         try {

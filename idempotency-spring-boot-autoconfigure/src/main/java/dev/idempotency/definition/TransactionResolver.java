@@ -2,7 +2,6 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import java.lang.reflect.Method;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -48,11 +47,6 @@ final class TransactionResolver {
     PlatformTransactionManager managerFor(TransactionAttribute attribute, String managerName) {
         String qualifier = StringUtils.hasText(managerName) ? managerName : attribute.getQualifier();
         return StringUtils.hasText(qualifier) ? namedManager(qualifier) : onlyManager();
-    }
-
-    /** All that there are, whosever transactions they manage. */
-    Collection<PlatformTransactionManager> managers() {
-        return this.beanFactory.getBeansOfType(PlatformTransactionManager.class).values();
     }
 
     private PlatformTransactionManager namedManager(String qualifier) {

@@ -106,7 +106,6 @@ final class Attempt implements ListenerTransaction.Work, TransactionSynchronizat
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.watch.begin(this.definition, answer);
-        this.refusal.watchOthers();
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
         try {

@@ -43,12 +43,11 @@ public interface AdmissionStrategy {
 
     /**
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
-     * in this transaction, so that {@link #isRefusal} is asked later.
+     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #isRefusal} is asked later.
      *
-     * @param anotherFailed whether another transaction has failed meanwhile, as one with {@code REQUIRES_NEW}
      * @return by default, that it can
      */
-    default boolean mayBeRefused(boolean anotherFailed) {
+    default boolean mayBeRefused() {
         return true;
     }
 

@@ -85,16 +85,6 @@ final class ClaimTransaction {
         }
     }
 
-    /** Whether a statement that has failed was one of its own, or {@code null} if the driver does not know. */
-    @Nullable
-    Boolean hasFailed() {
-        try {
-            return this.database.dialect().hasFailedIn(holder().getConnection());
-        } catch (SQLException ex) {
-            throw translate(ex, "look whether a statement of a transaction has failed");
-        }
-    }
-
     private <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed, Connection connection, int limit)
             throws SQLException {
         long start = System.nanoTime();

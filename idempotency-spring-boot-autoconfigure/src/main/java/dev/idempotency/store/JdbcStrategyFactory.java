@@ -1,13 +1,14 @@
 package dev.idempotency.store;
 
-import dev.idempotency.database.ConstraintName;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.TableUse;
+import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ConnectionCallback;
 
 /** Makes the strategies that have a table of their own, beside that of processed messages. */
 public final class JdbcStrategyFactory implements AutoCloseable {
@@ -50,6 +51,12 @@ public final class JdbcStrategyFactory implements AutoCloseable {
         return new OffsetStrategy(consumer, this.positions, topics, observer, store);
     }
 
+    /** Returns whether the database tells which constraint was violated. */
+    public boolean isUniqueConstraintSupported() {
+        return this.database.inTransaction(
+                jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
+    }
+
     /**
      * Recognises the messages of a consumer by what a constraint refuses.
      *
@@ -59,7 +66,8 @@ public final class JdbcStrategyFactory implements AutoCloseable {
     public AdmissionStrategy byUniqueConstraint(String constraint, String consumer, ProcessedMessageStore store) {
         return new UniqueConstraintStrategy(
                 consumer,
-                UniqueConstraintViolations.of(ConstraintName.parse(constraint), this.database),
+                this.database.inTransaction(jdbc -> UniqueConstraint.find(constraint, jdbc)),
+                this.database,
                 new ClaimTransaction(this.database, this.claimTimeout),
                 store);
     }

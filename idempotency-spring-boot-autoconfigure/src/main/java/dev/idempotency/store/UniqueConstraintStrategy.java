@@ -2,37 +2,49 @@ package dev.idempotency.store;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.UniqueConstraint;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.observe.Duplicate;
+import java.sql.BatchUpdateException;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
- * Recognises messages by a unique constraint of the application's own: all may enter, and one whose listener violates that
- * constraint, and no other one, is a duplicate. When it was processed, and whether its record came again or another one, is
- * not known.
+ * Recognises messages by a unique constraint of the application's: the listener is called with all of them, and a message
+ * whose listener violates that constraint, and no other one, is a duplicate.
  *
- * <p>A violation that the listener has caught does not count, nor one in a transaction that is not the listener's, nor that
- * of a row which the same transaction had inserted: nobody else has applied the message then. The last two are told
- * apart as far as the driver, transaction managers and the database's errors allow.
+ * <p>Not a duplicate is a message whose violation the listener has caught, happened in another transaction, or was caused by
+ * a row of the same transaction: nobody else has applied it.
  *
- * @param consumer whose messages they are
- * @param violations finds violations of the constraint
+ * @param consumer the consumer whose messages they are
+ * @param constraint the constraint
+ * @param database the database that it is in
  * @param transaction the transaction of the listener
- * @param store who watches it
+ * @param store watches that transaction
  */
 record UniqueConstraintStrategy(
         String consumer,
-        UniqueConstraintViolations violations,
+        UniqueConstraint constraint,
+        IdempotencyDatabase database,
         ClaimTransaction transaction,
         ProcessedMessageStore store)
         implements AdmissionStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
+
+    private static final String INTEGRITY_VIOLATION = "23";
+
+    /** Every statement fails with it after an error was caught; the driver gives that error as the cause. */
+    private static final String IN_FAILED_TRANSACTION = "25P02";
 
     @Override
     public Admission admit(List<Candidate> candidates) {
@@ -51,34 +63,54 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public boolean mayBeRefused(boolean anotherFailed) {
-        Boolean failed = this.transaction.hasFailed();
-        return (failed != null) ? failed : !anotherFailed;
+    public boolean mayBeRefused() {
+        return Boolean.TRUE.equals(this.transaction.isAborted());
     }
 
     @Override
     public boolean isRefusal(Throwable failure) {
-        // The listener has caught what marked its transaction, and returned: it knows better than to call it a
-        // duplicate.
-        return !(failure instanceof UnexpectedRollbackException) && this.violations.find(failure) != null;
+        // The listener has caught the violation and returned.
+        return !(failure instanceof UnexpectedRollbackException) && find(failure) != null;
     }
 
     @Override
     public @Nullable Duplicate duplicateOf(Candidate refused, Throwable failure) {
-        SQLException violation = this.violations.find(failure);
+        SQLException violation = find(failure);
         if (violation == null) {
             return null;
         }
         MessageId id = Objects.requireNonNull(refused.id());
-        if (Boolean.FALSE.equals(this.violations.isTaken(violation))) {
+        if (Boolean.FALSE.equals(this.<@Nullable Boolean>ask(jdbc -> this.constraint.isTaken(violation, jdbc)))) {
             logger.warn(
-                    "The message {} of consumer '{}' has violated its constraint with a row of its own: none that is"
-                            + " committed stands in its way, so it is no duplicate, and has failed. See whether the"
-                            + " listener inserts the same key twice, or somebody has deleted the row since.",
+                    "Message {} of consumer '{}' violates {}, but no committed row has its key, so it is not a duplicate."
+                            + " Does the listener insert the key twice, or was the row deleted concurrently?",
                     refused.coordinates(),
-                    this.consumer);
+                    this.consumer,
+                    this.constraint.name());
             return null;
         }
         return new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null);
+    }
+
+    /** Returns the violation of this constraint, or {@code null} if there is none, or one of another constraint as well. */
+    private @Nullable SQLException find(Throwable failure) {
+        List<SQLException> violations = new ArrayList<>();
+        for (SQLException error : Causes.ofDatabase(failure)) {
+            String state = String.valueOf(error.getSQLState());
+            if (state.equals(IN_FAILED_TRANSACTION)) {
+                return null;
+            }
+            // A batch repeats what the error of its statement says.
+            if (!(error instanceof BatchUpdateException) && state.startsWith(INTEGRITY_VIOLATION)) {
+                violations.add(error);
+            }
+        }
+        boolean found = !violations.isEmpty()
+                && violations.stream().allMatch(each -> ask(jdbc -> this.constraint.isViolatedIn(each, jdbc)));
+        return found ? violations.get(0) : null;
+    }
+
+    private <T extends @Nullable Object> T ask(Function<JdbcTemplate, T> question) {
+        return this.database.newTransaction().execute(status -> question.apply(this.database.lookUps()));
     }
 }

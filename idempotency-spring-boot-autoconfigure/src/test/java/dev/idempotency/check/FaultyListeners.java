@@ -112,7 +112,8 @@ import org.springframework.util.backoff.FixedBackOff;
     FaultyListeners.HandlersWithTimesPerPoll.class,
     FaultyListeners.Retentions.class,
     FaultyListeners.Several.class,
-    FaultyListeners.Constraints.class
+    FaultyListeners.Constraints.class,
+    FaultyListeners.Constrained.class
 })
 class FaultyListeners {
 
@@ -664,6 +665,9 @@ class FaultyListeners {
         String constraintAndMore(String payload) {
             return payload;
         }
+    }
+
+    static class Constrained {
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(

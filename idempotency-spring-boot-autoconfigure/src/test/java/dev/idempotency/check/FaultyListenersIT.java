@@ -32,23 +32,27 @@ class FaultyListenersIT {
     @BeforeAll
     static void startFaultyApplication(CapturedOutput output) {
         try (TestDatabase database = TestPostgres.createDatabase()) {
-            Throwable failure = catchThrowable(() -> TestApplication.start(
-                            database,
-                            List.of(
-                                    "long.name=" + "x".repeat(300),
-                                    "group.of-instance=${random.uuid}",
-                                    "spring.kafka.consumer.group-id=${group.of-instance}"),
-                            FaultyListeners.class)
-                    .close());
-            findings = causes(failure)
-                    .filter(FailedChecksException.class::isInstance)
-                    .map(FailedChecksException.class::cast)
-                    .findFirst()
-                    .orElseThrow(() -> new AssertionError("It did not fail as expected", failure))
-                    .findings();
+            findings = findingsOf(
+                    database.jdbcUrl(),
+                    List.of(
+                            "long.name=" + "x".repeat(300),
+                            "group.of-instance=${random.uuid}",
+                            "spring.kafka.consumer.group-id=${group.of-instance}"),
+                    FaultyListeners.class);
             log = output.getAll();
             warnings = log.lines().filter(line -> line.contains(" WARN ")).toList();
         }
+    }
+
+    private static List<Finding> findingsOf(String jdbcUrl, List<String> properties, Class<?> listeners) {
+        Throwable failure = catchThrowable(
+                () -> TestApplication.start(jdbcUrl, properties, listeners).close());
+        return causes(failure)
+                .filter(FailedChecksException.class::isInstance)
+                .map(FailedChecksException.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("It did not fail as expected", failure))
+                .findings();
     }
 
     private static Stream<Throwable> causes(Throwable failure) {
@@ -535,9 +539,31 @@ class FaultyListenersIT {
         assertThat(finding(Check.STRATEGY, "constraintUnused").what())
                 .isEqualTo("uniqueConstraint = \"payment_pkey\" has no effect with strategy = Strategy.MESSAGE_ID.");
         assertThat(finding(Check.STRATEGY, "constraintMissing").what())
-                .contains("There is no unique constraint and no unique index 'idempotency_processed_key'")
-                .contains("public.idempotency_processed.idempotency_processed_pkey");
+                .contains("There is no unique constraint or index idempotency_processed_key")
+                .contains("idempotency_processed_pkey");
         assertClean("constrained");
+    }
+
+    @Test
+    void aConstraintIsRefusedOnADatabaseThatDoesNotNameIt() {
+        assertConstraintRefused("jdbc:h2:mem:constraints;DB_CLOSE_DELAY=-1");
+    }
+
+    @Test
+    void aConstraintIsRefusedWhereTheDriverRollsFailuresBack() {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            assertConstraintRefused(database.jdbcUrl() + "&autosave=always");
+        }
+    }
+
+    private static void assertConstraintRefused(String jdbcUrl) {
+        assertThat(findingsOf(jdbcUrl, List.of(), FaultyListeners.Constrained.class))
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.check()).isEqualTo(Check.STRATEGY);
+                    assertThat(finding.what()).startsWith("Strategy.UNIQUE_CONSTRAINT needs PostgreSQL");
+                    assertThat(finding.remedy()).isEqualTo("Use the default, Strategy.MESSAGE_ID.");
+                });
     }
 
     @Test

@@ -116,7 +116,8 @@ final class CrashingApplication {
         ConstraintListener(Effects effects, @Value("${crash}") CrashPoint crash, JdbcTemplate jdbc) {
             super(effects, crash);
             this.jdbc = jdbc;
-            jdbc.execute("create table if not exists applied (name varchar(100) constraint applied_name unique)");
+            jdbc.execute(
+                    "create table if not exists applied (name varchar(100) not null constraint applied_name unique)");
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")

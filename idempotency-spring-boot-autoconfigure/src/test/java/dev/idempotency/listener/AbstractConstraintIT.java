@@ -41,7 +41,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A constraint of the application's own tells duplicates, on one of the databases. */
+/** A constraint of the application's own tells duplicates. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class AbstractConstraintIT {
 
@@ -251,7 +251,7 @@ abstract class AbstractConstraintIT {
             this.another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
             this.ofAnother = new TransactionTemplate(others);
             this.anotherSource = new JdbcTemplate(others.getDataSource());
-            jdbc.execute("create table payment (name varchar(100), constraint payment_name unique (name))");
+            jdbc.execute("create table payment (name varchar(100) not null, constraint payment_name unique (name))");
             jdbc.execute("create table sole (id integer, constraint sole_id unique (id))");
             jdbc.update("insert into sole (id) values (1)");
         }

@@ -21,7 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -41,10 +40,17 @@ abstract class AbstractStrategiesIT {
 
     abstract String jdbcUrl();
 
-    static Stream<String> kinds() {
-        return Stream.of("offset", "version", "constraint")
-                .flatMap(strategy ->
-                        Stream.of("Records", "Batches", "Polls", "OneByOne").map(way -> strategy + way));
+    Stream<String> strategies() {
+        return Stream.of("offset", "version");
+    }
+
+    Class<?> listeners() {
+        return Listeners.class;
+    }
+
+    final Stream<String> kinds() {
+        return strategies().flatMap(strategy -> Stream.of("Records", "Batches", "Polls", "OneByOne")
+                .map(way -> strategy + way));
     }
 
     @BeforeAll
@@ -59,7 +65,7 @@ abstract class AbstractStrategiesIT {
                         "spring.kafka.listener.concurrency=2",
                         "idempotency.errors.initial-interval=10ms",
                         "idempotency.errors.max-interval=20ms"),
-                Listeners.class,
+                listeners(),
                 Effects.class);
     }
 
@@ -126,13 +132,10 @@ abstract class AbstractStrategiesIT {
     static class Listeners {
 
         private final Effects effects;
-        private final JdbcTemplate jdbc;
         private final Set<String> failed = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects, JdbcTemplate jdbc) {
+        Listeners(Effects effects) {
             this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table applied (name varchar(100), constraint applied_name unique (name))");
         }
 
         /** Its polls are claimed one by one. */
@@ -229,68 +232,11 @@ abstract class AbstractStrategiesIT {
             happen("versionOneByOne", payload);
         }
 
-        @KafkaListener(
-                id = "constraintRecords",
-                topics = "constraintRecords${suffix}",
-                groupId = "constraintRecords${suffix}")
-        @IdempotentListener(
-                consumer = "constraintRecords",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name")
-        void constraintRecords(String payload) {
-            insert("constraintRecords", payload);
-        }
-
-        @KafkaListener(
-                id = "constraintBatches",
-                topics = "constraintBatches${suffix}",
-                groupId = "constraintBatches${suffix}",
-                batch = "true")
-        @IdempotentListener(
-                consumer = "constraintBatches",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name")
-        void constraintBatches(List<String> payloads) {
-            payloads.forEach(payload -> insert("constraintBatches", payload));
-        }
-
-        @KafkaListener(
-                id = "constraintPolls",
-                topics = "constraintPolls${suffix}",
-                groupId = "constraintPolls${suffix}")
-        @IdempotentListener(
-                consumer = "constraintPolls",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name",
-                transactionPerPoll = true)
-        void constraintPolls(String payload) {
-            insert("constraintPolls", payload);
-        }
-
-        @KafkaListener(
-                id = "constraintOneByOne",
-                topics = "constraintOneByOne${suffix}",
-                groupId = "constraintOneByOne${suffix}",
-                containerFactory = "intercepted")
-        @IdempotentListener(
-                consumer = "constraintOneByOne",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name",
-                transactionPerPoll = true)
-        void constraintOneByOne(String payload) {
-            insert("constraintOneByOne", payload);
-        }
-
-        private void happen(String kind, String payload) {
+        final void happen(String kind, String payload) {
             this.effects.happen(kind + " " + payload);
             if (payload.endsWith("!") && this.failed.add(kind + payload)) {
                 throw new IllegalStateException(payload);
             }
-        }
-
-        private void insert(String kind, String payload) {
-            happen(kind, payload);
-            this.jdbc.update("insert into applied (name) values (?)", kind + payload);
         }
     }
 }

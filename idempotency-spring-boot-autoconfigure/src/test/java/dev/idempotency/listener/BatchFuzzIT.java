@@ -362,7 +362,7 @@ class BatchFuzzIT extends ApplicationTest {
 
         UniqueRows(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
-            jdbc.execute("create table unique_row (name varchar(100) constraint unique_row_name unique)");
+            jdbc.execute("create table unique_row (name varchar(100) not null constraint unique_row_name unique)");
         }
 
         void insert(String name) {

@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.testing.TestPostgres;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,7 @@ class InterceptedConstraintIT extends AbstractConstraintIT {
 
     @Override
     String jdbcUrl() {
-        return "jdbc:h2:mem:intercepted-constraint;DB_CLOSE_DELAY=-1";
+        return TestPostgres.createDatabase().jdbcUrl();
     }
 
     @Override

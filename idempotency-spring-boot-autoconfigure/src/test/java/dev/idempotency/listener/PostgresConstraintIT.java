@@ -188,7 +188,7 @@ class PostgresConstraintIT extends AbstractConstraintIT {
             this.jdbc = jdbc;
             this.entities = entities;
             this.inAnother = inAnother;
-            jdbc.execute("create table settled (name varchar(100),"
+            jdbc.execute("create table settled (name varchar(100) not null,"
                     + " constraint settled_name unique (name) deferrable initially deferred)");
         }
 
@@ -229,7 +229,7 @@ class PostgresConstraintIT extends AbstractConstraintIT {
         @IdempotentListener(
                 consumer = "deferred",
                 strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "public.settled.settled_name")
+                uniqueConstraint = "public.settled_name")
         void deferred(String payload) {
             this.effects.happen(payload);
             for (int i = 0; i < (payload.endsWith("twice") ? 2 : 1); i++) {

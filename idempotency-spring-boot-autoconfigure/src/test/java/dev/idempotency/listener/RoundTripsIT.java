@@ -211,7 +211,8 @@ class RoundTripsIT {
         Listeners(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
             this.jdbc = jdbc;
-            jdbc.execute("create table unique_effect (name varchar(1000) constraint unique_effect_name unique)");
+            jdbc.execute(
+                    "create table unique_effect (name varchar(1000) not null constraint unique_effect_name unique)");
         }
 
         @KafkaListener(id = "constraint", topics = "${topic}")

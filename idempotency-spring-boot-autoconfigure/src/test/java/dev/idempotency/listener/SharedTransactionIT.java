@@ -33,7 +33,7 @@ import org.springframework.kafka.listener.RecordInterceptor;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SharedTransactionIT {
 
-    static final List<String> KINDS = List.of("ids", "none", "offsets", "versions", "constraint");
+    static final List<String> KINDS = List.of("ids", "none", "offsets", "versions");
 
     private final String suffix = TestKafka.uniqueName("");
 
@@ -129,7 +129,6 @@ class SharedTransactionIT {
         Listeners(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
             this.jdbc = jdbc;
-            jdbc.execute("create table payment (name varchar(100), constraint payment_name unique (name))");
             KINDS.forEach(kind -> this.calls.put(kind, new CopyOnWriteArrayList<>()));
         }
 
@@ -163,16 +162,6 @@ class SharedTransactionIT {
                 version = "#record.value().substring(0, 1)")
         void versions(String payload) {
             happen("versions", payload);
-        }
-
-        @KafkaListener(id = "constraint", topics = "constraint${suffix}", groupId = "constraint${suffix}")
-        @IdempotentListener(
-                consumer = "constraint",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "payment_name")
-        void constraint(String payload) {
-            happen("constraint", payload);
-            this.jdbc.update("insert into payment (name) values (?)", payload);
         }
 
         private void happen(String kind, String payload) {

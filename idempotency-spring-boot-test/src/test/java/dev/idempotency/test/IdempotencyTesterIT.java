@@ -360,7 +360,7 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void whatIsOlderIsStaleAndWhatAConstraintRefusesIsDropped() {
+    void whatIsOlderIsStale() {
         assertThat(this.tester
                         .consumer("versions")
                         .deliver(version(1), version(3), version(2))
@@ -368,12 +368,6 @@ class IdempotencyTesterIT {
                 .stale(3)
                 .dropped(1);
         assertThat(this.effects.of("versions")).containsOnlyOnce(this.id + " 1", this.id + " 3");
-
-        assertThat(this.tester
-                        .consumer("unique")
-                        .deliver(record("odd-unique", 0, this.id))
-                        .concurrently(3))
-                .dropped(2);
     }
 
     private ProducerRecord<String, String> version(int number) {

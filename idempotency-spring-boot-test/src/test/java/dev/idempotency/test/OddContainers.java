@@ -6,15 +6,11 @@ import dev.idempotency.test.TestedApplication.Effects;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.jdbc.datasource.init.DataSourceInitializer;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.PartitionOffset;
@@ -28,15 +24,6 @@ import org.springframework.kafka.support.Acknowledgment;
 /** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
 @Configuration(proxyBeanMethods = false)
 class OddContainers {
-
-    @Bean
-    DataSourceInitializer uniqueTable(DataSource dataSource) {
-        DataSourceInitializer initializer = new DataSourceInitializer();
-        initializer.setDataSource(dataSource);
-        initializer.setDatabasePopulator(new ResourceDatabasePopulator(new ByteArrayResource(
-                "create table unique_effect (message text constraint unique_message unique)".getBytes())));
-        return initializer;
-    }
 
     /** With a deserializer that is the same for all consumers, and of no use when one of them has closed it. */
     @Bean
@@ -138,19 +125,6 @@ class OddContainers {
                 version = "T(Integer).parseInt(#record.value())")
         void version(ConsumerRecord<String, String> record) {
             this.effects.add("versions", record.key() + " " + record.value());
-        }
-
-        @KafkaListener(topics = "odd-unique", groupId = "unique")
-        @IdempotentListener(
-                consumer = "unique",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "unique_message")
-        void unique(ConsumerRecord<String, String> record) {
-            this.effects
-                    .jdbc()
-                    .sql("insert into unique_effect values (?)")
-                    .param(record.value())
-                    .update();
         }
     }
 

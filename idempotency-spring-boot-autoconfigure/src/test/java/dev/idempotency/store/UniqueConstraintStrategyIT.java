@@ -10,6 +10,8 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.observe.Duplicate;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -24,11 +26,12 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.UnexpectedRollbackException;
 
 /** Which failures make a duplicate of the message. */
-class UniqueConstraintStrategyTests {
+class UniqueConstraintStrategyIT {
 
     private static final Candidate MESSAGE = new Candidate(
             0, new ConsumerRecord<>("topic", 0, 1, null, "payload"), new MessageId("consumer", "topic-0@1"));
 
+    private static TestDatabase testDatabase;
     private static JdbcTemplate jdbc;
     private static AdmissionStrategy strategy;
     private static SQLException violation;
@@ -36,10 +39,11 @@ class UniqueConstraintStrategyTests {
 
     @BeforeAll
     static void violate() {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:violations;DB_CLOSE_DELAY=-1");
+        testDatabase = TestPostgres.createDatabase();
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(testDatabase.jdbcUrl());
         jdbc = new JdbcTemplate(dataSource);
         jdbc.execute(
-                "create table payment (id int constraint payment_id unique, other int constraint payment_other unique)");
+                "create table payment (id int not null constraint payment_id unique, other int constraint payment_other unique)");
         jdbc.update("insert into payment values (1, 1)");
         IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
         ProcessedMessageStore store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(1));
@@ -56,7 +60,7 @@ class UniqueConstraintStrategyTests {
 
     @AfterAll
     static void shutDown() {
-        jdbc.execute("shutdown");
+        testDatabase.close();
     }
 
     @Test
