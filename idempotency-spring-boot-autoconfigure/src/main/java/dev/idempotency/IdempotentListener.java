@@ -83,19 +83,19 @@ public @interface IdempotentListener {
     String retention() default "";
 
     /**
-     * Whether messages are kept in the inbox: the message as it was received, how often it was attempted, and why it
-     * failed. Default: {@code idempotency.inbox.enabled}.
+     * Whether messages are kept in the inbox ({@code "true"} or {@code "false"}): the message as it was received, how often it
+     * was attempted, and why it failed. Placeholders are resolved. Default: {@code idempotency.inbox.enabled}.
      */
-    boolean inbox() default false;
+    String inbox() default "";
 
     /**
-     * Whether a listener that takes one record at a time shares one transaction among all records of a poll; if it cannot,
-     * the application does not start. That is several times faster than a transaction per record. If a record fails, all
-     * are rolled back; those before it are processed again by themselves, and it alone is retried or recovered: so what
-     * the listener does outside its database may be repeated for messages that did not fail. A batch listener always has
-     * one transaction for its batch. Default: {@code idempotency.transaction-per-poll}, where it can.
+     * Whether a listener that takes one record at a time shares one transaction among all records of a poll ({@code "true"} or
+     * {@code "false"}). That is several times faster than a transaction per record. If it cannot, the application does not
+     * start. If a record fails, all are redelivered and processed one by one: so what the listener does outside its database
+     * may be repeated for messages that did not fail. A batch listener always has one transaction for its batch. Placeholders
+     * are resolved. Default: {@code idempotency.transaction-per-poll}, where it can.
      */
-    boolean transactionPerPoll() default false;
+    String transactionPerPoll() default "";
 
     /**
      * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept

@@ -11,7 +11,7 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings under {@code idempotency.inbox}: which messages are kept, and for how long.
  *
- * @param enabled whether the messages of all listeners are kept, not only of those with inbox = true
+ * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
  * @param maxPayload size of a record's value beyond which it is left out
  * @param typeHeaders headers of the Kafka record that may contain a message's type; the first one present counts, and if
  *     none is present, it is the class of the deserialized payload

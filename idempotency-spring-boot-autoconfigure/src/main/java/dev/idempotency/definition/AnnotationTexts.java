@@ -25,6 +25,21 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
         }
     }
 
+    /** Resolves {@code true} or {@code false}, or returns the default for a blank text. */
+    boolean resolveFlag(String value, boolean byDefault, Check check) {
+        String resolved = resolve(value, check);
+        return switch (resolved) {
+            case "" -> byDefault;
+            case "true" -> true;
+            case "false" -> false;
+            default ->
+                throw ListenerFault.found(
+                        check,
+                        "'%s' is neither true nor false.".formatted(resolved),
+                        "Write \"true\" or \"false\", or leave it out.");
+        };
+    }
+
     /** The same, or the text as it is where that is a fault, which is told by whoever needs it. */
     String resolveIfPossible(String value) {
         try {

@@ -51,7 +51,8 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
-        this.polls = new PollSharingResolver(defaults.transactionPerPoll(), new RetryTopics(beanFactory));
+        this.polls = new PollSharingResolver(
+                defaults.transactionPerPoll(), new AnnotationTexts(beanFactory), new RetryTopics(beanFactory));
     }
 
     /** All that have been defined: one per method and container. */

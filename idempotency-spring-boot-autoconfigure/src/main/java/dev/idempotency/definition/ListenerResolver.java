@@ -61,7 +61,7 @@ final class ListenerResolver {
         this.defaults = defaults;
         this.texts = new AnnotationTexts(beanFactory);
         this.transactions = new TransactionResolver(beanFactory);
-        this.replies = new ReplyKeeperResolver(defaults.results());
+        this.replies = new ReplyKeeperResolver(defaults.results(), this.texts);
         this.strategies = new StrategyResolver(defaults);
         this.retryTopics = new RetryTopics(beanFactory);
         this.retentions = new RetentionResolver(defaults.retention());
@@ -91,6 +91,10 @@ final class ListenerResolver {
         faults.addAll(StrategyValidator.validate(candidate, this.texts::resolveIfPossible, this.retryTopics));
         ReplyKeeper replies =
                 ListenerResolver.<@Nullable ReplyKeeper>attempt(faults, null, () -> this.replies.resolve(candidate));
+        attempt(
+                faults,
+                false,
+                () -> this.texts.resolveFlag(annotation.transactionPerPoll(), false, Check.TRANSACTION_PER_POLL));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
@@ -204,7 +208,7 @@ final class ListenerResolver {
         InboxRecorderFactory inboxes = this.defaults.inboxes();
         boolean forAll =
                 inboxes != null && inboxes.forAll() && candidate.annotation().strategy() == Strategy.MESSAGE_ID;
-        boolean wanted = candidate.annotation().inbox() || forAll;
+        boolean wanted = this.texts.resolveFlag(candidate.annotation().inbox(), forAll, Check.INBOX);
         if (!wanted) {
             return null;
         }
@@ -213,14 +217,14 @@ final class ListenerResolver {
                     Check.INBOX,
                     "Its messages are to be kept in the inbox, which is a table beside that of processed messages, but"
                             + " the application has a ProcessedMessageStore of its own.",
-                    "Remove inbox = true, or use the provided store.");
+                    "Remove inbox = \"true\", or use the provided store.");
         }
         String refusal = DeserializerInstrumentation.refusal(candidate.container());
         if (refusal != null) {
             throw ListenerFault.found(
                     Check.INBOX,
                     refusal + ".",
-                    "Use a DefaultKafkaConsumerFactory, or remove inbox = true and idempotency.inbox.enabled.");
+                    "Use a DefaultKafkaConsumerFactory, or remove inbox = \"true\" and idempotency.inbox.enabled.");
         }
         return inboxes.create(consumer, candidate.container());
     }

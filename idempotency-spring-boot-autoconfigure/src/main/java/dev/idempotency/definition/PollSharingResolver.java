@@ -3,6 +3,8 @@ package dev.idempotency.definition;
 import dev.idempotency.kafka.ContainerFacts;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Decides, once per container, whether the records of a poll share one transaction. */
 final class PollSharingResolver {
@@ -25,10 +27,12 @@ final class PollSharingResolver {
     }
 
     private final boolean byDefault;
+    private final AnnotationTexts texts;
     private final RetryTopics retryTopics;
 
-    PollSharingResolver(boolean byDefault, RetryTopics retryTopics) {
+    PollSharingResolver(boolean byDefault, AnnotationTexts texts, RetryTopics retryTopics) {
         this.byDefault = byDefault;
+        this.texts = texts;
         this.retryTopics = retryTopics;
     }
 
@@ -40,9 +44,13 @@ final class PollSharingResolver {
      */
     Decision decide(List<ListenerCandidate> listeners, List<ListenerResolver.Resolved> resolved) {
         ListenerCandidate first = listeners.get(0);
-        boolean demanded =
-                listeners.stream().anyMatch(listener -> listener.annotation().transactionPerPoll());
-        if (!(demanded || this.byDefault) || ContainerFacts.deliversBatches(first.container())) {
+        Set<String> asked = listeners.stream()
+                .map(listener ->
+                        this.texts.resolveIfPossible(listener.annotation().transactionPerPoll()))
+                .collect(Collectors.toSet());
+        boolean demanded = asked.contains("true");
+        boolean wanted = demanded || (this.byDefault && !asked.contains("false"));
+        if (!wanted || ContainerFacts.deliversBatches(first.container())) {
             return Decision.NOT_ASKED;
         }
         List<ListenerDefinition> definitions = resolved.stream()

@@ -17,9 +17,11 @@ final class ReplyKeeperResolver {
     private static final Set<String> NOTHING = Set.of("void", "java.lang.Void", "kotlin.Unit");
 
     private final @Nullable KeptResults results;
+    private final AnnotationTexts texts;
 
-    ReplyKeeperResolver(@Nullable KeptResults results) {
+    ReplyKeeperResolver(@Nullable KeptResults results, AnnotationTexts texts) {
         this.results = results;
+        this.texts = texts;
     }
 
     /** Who keeps a listener's replies, or {@code null} if nobody is to. */
@@ -32,7 +34,9 @@ final class ReplyKeeperResolver {
         Class<?> raw = result.resolve(Object.class);
         refuseIf(
                 ContainerFacts.deliversBatches(listener.container())
-                        || listener.annotation().transactionPerPoll(),
+                        || this.texts
+                                .resolveIfPossible(listener.annotation().transactionPerPoll())
+                                .equals("true"),
                 "It takes several records in one transaction, and a reply belongs to one.",
                 "Let it take one record at a time, in a transaction of its own");
         refuseIf(

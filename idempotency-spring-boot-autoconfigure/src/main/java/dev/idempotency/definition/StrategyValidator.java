@@ -51,9 +51,9 @@ final class StrategyValidator {
                 "retention = \"" + annotation.retention() + "\"",
                 "nothing is forgotten with time");
         refuse(
-                annotation.inbox(),
+                isTrue(annotation.inbox()),
                 List.of(Strategy.OFFSET),
-                "inbox = true",
+                "inbox = \"true\"",
                 "a replay is another record, so that what was processed would be processed again");
         refuse(
                 annotation.keepReply(),
@@ -61,9 +61,9 @@ final class StrategyValidator {
                 "keepReply = true",
                 "replies are kept with the id of a message");
         refuse(
-                annotation.inbox(),
+                isTrue(annotation.inbox()),
                 List.of(Strategy.UNIQUE_CONSTRAINT),
-                "inbox = true",
+                "inbox = \"true\"",
                 "messages have no id under which they could be kept");
         refuse(
                 annotation.keepReply(),
@@ -151,15 +151,19 @@ final class StrategyValidator {
                     "State key = … for the id of the entity, as in key = \"#payload.accountId\"."));
         }
         refuse(
-                annotation.inbox(),
+                isTrue(annotation.inbox()),
                 List.of(Strategy.VERSION),
-                "inbox = true",
+                "inbox = \"true\"",
                 "a message that is replayed is stale once something newer has been processed");
         refuse(
                 annotation.keepReply(),
                 List.of(Strategy.VERSION),
                 "keepReply = true",
                 "what is stale has no reply to be given again");
+    }
+
+    private boolean isTrue(String flag) {
+        return this.texts.apply(flag).equals("true");
     }
 
     private boolean isStated(String text) {

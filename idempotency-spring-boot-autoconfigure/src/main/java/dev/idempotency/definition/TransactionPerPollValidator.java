@@ -110,7 +110,7 @@ final class TransactionPerPollValidator {
     private void refuseIf(boolean condition, String what, String remedy) {
         if (condition) {
             this.obstacles.add(new ListenerFault(
-                    Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = true."));
+                    Check.TRANSACTION_PER_POLL, what, remedy + ", or remove transactionPerPoll = \"true\"."));
         }
     }
 }

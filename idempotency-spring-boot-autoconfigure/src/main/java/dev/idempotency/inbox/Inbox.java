@@ -25,7 +25,7 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The messages that listeners with {@code inbox = true} were called with: to be looked at, and to be replayed.
+ * The messages that listeners with {@code inbox = "true"} were called with: to be looked at, and to be replayed.
  *
  * <p>A replay sends the record to its topic again, so that it takes the ordinary path with all its guarantees: whoever has
  * processed the message drops it. All groups that read the topic see it.

@@ -292,7 +292,7 @@ class IdempotencyInboxEndpointIT {
 
         /** Fails always at one message, and at the other for the first time. */
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "ledger", inbox = true)
+        @IdempotentListener(consumer = "ledger", inbox = "true")
         void on(String payload) {
             this.effects.happen(payload);
             boolean first = payload.equals("bad") && !this.failed;

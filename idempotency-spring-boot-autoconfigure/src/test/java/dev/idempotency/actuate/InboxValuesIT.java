@@ -155,7 +155,7 @@ class InboxValuesIT {
     static class Failing {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "failing", inbox = true)
+        @IdempotentListener(consumer = "failing", inbox = "true")
         void on(String payload) {
             throw new IllegalStateException("secret reason");
         }

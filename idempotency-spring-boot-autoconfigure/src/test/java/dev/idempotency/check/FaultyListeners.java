@@ -553,7 +553,7 @@ class FaultyListeners {
         void versionOfAnId(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, inbox = true, keepReply = true)
+        @IdempotentListener(strategy = Strategy.VERSION, inbox = "true", keepReply = true)
         String versionOfNothing(String payload) {
             return payload;
         }
@@ -659,7 +659,7 @@ class FaultyListeners {
                 uniqueConstraint = "idempotency_processed_pkey",
                 key = "#payload",
                 retention = "1d",
-                inbox = true,
+                inbox = "true",
                 keepReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class, propagation = Propagation.NESTED)
         String constraintAndMore(String payload) {
@@ -722,7 +722,7 @@ class FaultyListeners {
         }
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept-poll", keepReply = true, transactionPerPoll = true)
+        @IdempotentListener(consumer = "kept-poll", keepReply = true, transactionPerPoll = "true")
         String keptOfPoll(String payload) {
             return "";
         }
@@ -778,7 +778,7 @@ class FaultyListeners {
         void offsetsWithRetention(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = true)
+        @IdempotentListener(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = "true")
         void offsetsWithInbox(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
@@ -835,71 +835,71 @@ class FaultyListeners {
     static class PerPoll {
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#record.key()", transactionPerPoll = true)
+        @IdempotentListener(key = "#record.key()", transactionPerPoll = "true")
         void perPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", batch = "true")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void batchPerPoll(List<String> payloads) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void payloadKeyPerPoll(Long payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#number", transactionPerPoll = true)
+        @IdempotentListener(key = "#number", transactionPerPoll = "true")
         void argumentKeyPerPoll(Long number) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void textKeyPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordAcks")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void recordAckPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         String replyPerPoll(String payload) {
             return payload;
         }
 
         @RetryableTopic
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void retryTopicsPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "countingAttempts")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void attemptsPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "advised")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void advisedPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "observed")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void observedPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void interceptedPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#id", transactionPerPoll = true)
+        @IdempotentListener(key = "#id", transactionPerPoll = "true")
         void argumentPerPoll(String payload, @Header("id") String id) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void recordErrorsPerPoll(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly", batch = "true")
@@ -912,7 +912,7 @@ class FaultyListeners {
     }
 
     @KafkaListener(topics = "t", groupId = "g")
-    @IdempotentListener(transactionPerPoll = true)
+    @IdempotentListener(transactionPerPoll = "true")
     static class HandlersPerPoll {
 
         @KafkaHandler
@@ -926,7 +926,7 @@ class FaultyListeners {
     static class SomeHandlersPerPoll {
 
         @KafkaHandler
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void handlerOfSomePerPoll(String payload) {}
 
         @KafkaHandler
@@ -938,7 +938,7 @@ class FaultyListeners {
     static class OneHandlerPerPoll {
 
         @KafkaHandler
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void handlerOfOnePerPoll(String payload) {}
 
         @KafkaHandler
@@ -946,7 +946,7 @@ class FaultyListeners {
     }
 
     @KafkaListener(topics = "t", groupId = "g")
-    @IdempotentListener(transactionPerPoll = true)
+    @IdempotentListener(transactionPerPoll = "true")
     static class HandlersWithTimesPerPoll {
 
         @KafkaHandler

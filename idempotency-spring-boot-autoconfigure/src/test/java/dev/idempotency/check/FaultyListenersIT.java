@@ -357,7 +357,7 @@ class FaultyListenersIT {
                 .satisfiesExactlyInAnyOrder(
                         what -> assertThat(what).contains("nothing says where they are"),
                         what -> assertThat(what).contains("nothing says which it is"),
-                        what -> assertThat(what).startsWith("inbox = true does not go with"),
+                        what -> assertThat(what).startsWith("inbox = \"true\" does not go with"),
                         what -> assertThat(what).startsWith("keepReply = true does not go with"));
     }
 
@@ -574,7 +574,7 @@ class FaultyListenersIT {
                 .containsExactlyInAnyOrder(
                         "key = \"#payload\"",
                         "retention = \"1d\"",
-                        "inbox = true",
+                        "inbox = \"true\"",
                         "keepReply = true",
                         "noRollbackFor",
                         "propagation = NESTED");

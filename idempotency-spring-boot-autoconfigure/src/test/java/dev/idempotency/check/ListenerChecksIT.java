@@ -196,7 +196,7 @@ class ListenerChecksIT {
                 .satisfies(finding -> {
                     assertThat(finding.where()).contains("Kept.on(String)");
                     assertThat(finding.what()).contains("the application has a ProcessedMessageStore of its own");
-                    assertThat(finding.remedy()).startsWith("Remove inbox = true");
+                    assertThat(finding.remedy()).startsWith("Remove inbox = \"true\"");
                 });
     }
 
@@ -397,7 +397,7 @@ class ListenerChecksIT {
     static class Kept {
 
         @KafkaListener(topics = "${topic}", groupId = "kept")
-        @IdempotentListener(inbox = true)
+        @IdempotentListener(inbox = "true")
         void on(String payload) {}
     }
 

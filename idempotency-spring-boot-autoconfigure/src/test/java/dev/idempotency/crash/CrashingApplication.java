@@ -78,7 +78,7 @@ final class CrashingApplication {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
         }
@@ -89,7 +89,7 @@ final class CrashingApplication {
                 strategy = Strategy.VERSION,
                 key = "#payload.length()",
                 version = "#payload.substring(7)",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void onVersion(String payload) {
             process("newest " + payload);
         }
@@ -124,7 +124,7 @@ final class CrashingApplication {
         @IdempotentListener(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "applied_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
             this.jdbc.update("insert into applied (name) values (?)", payload);

@@ -90,7 +90,7 @@ class InboxCrashIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "ledger", inbox = true)
+        @IdempotentListener(consumer = "ledger", inbox = "true")
         void on(String payload) {
             this.effects.happen(payload);
             if (this.fail) {

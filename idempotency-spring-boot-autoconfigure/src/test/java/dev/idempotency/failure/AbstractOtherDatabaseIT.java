@@ -167,12 +167,7 @@ abstract class AbstractOtherDatabaseIT {
     @ValueSource(strings = {"records", "batches"})
     void theListenersOwnMissingTableIsNotWaitedFor(String kind) {
         send(kind, kind + " grammar");
-        assertDeadLettered(kind, kind + " grammar", attemptsOf(kind));
-    }
-
-    /** A batch is tried as a whole, and its messages one by one. */
-    static int attemptsOf(String kind) {
-        return kind.equals("batches") ? MAX_ATTEMPTS * 2 : MAX_ATTEMPTS;
+        assertDeadLettered(kind, kind + " grammar", MAX_ATTEMPTS);
     }
 
     @Import({Effects.class, Retries.class})

@@ -466,7 +466,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}", properties = PICKY)
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void polls(String payload) {
             on(payload);
         }

@@ -482,7 +482,7 @@ class FailureHandlingIT extends SharedApplicationTest {
         }
 
         @KafkaListener(id = "polls", topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void on(ConsumerRecord<String, String> record) {
             this.work.on(record.value(), 0);
         }

@@ -495,7 +495,7 @@ class HardFailuresIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void onPoll(String payload) {
             this.script.on(payload);
         }

@@ -150,7 +150,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}", concurrency = "2")
-        @IdempotentListener(consumer = "polls", transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", transactionPerPoll = "true")
         void polls(String payload) {
             on(payload);
         }

@@ -76,7 +76,7 @@ class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
     @ValueSource(strings = {"records", "batches"})
     void whatTheListenerSignalsIsTheMessagesFault(String kind) {
         send(kind, kind + " signal");
-        assertDeadLettered(kind, kind + " signal", attemptsOf(kind));
+        assertDeadLettered(kind, kind + " signal", MAX_ATTEMPTS);
     }
 
     @ParameterizedTest

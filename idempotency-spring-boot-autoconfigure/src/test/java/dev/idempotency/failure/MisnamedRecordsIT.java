@@ -242,7 +242,7 @@ class MisnamedRecordsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(id = "polls", topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void onPoll(String payload) {
             on(payload);
         }

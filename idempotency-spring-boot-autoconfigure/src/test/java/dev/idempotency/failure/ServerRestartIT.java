@@ -201,7 +201,7 @@ class ServerRestartIT {
         }
 
         @KafkaListener(topics = TOPIC, groupId = "polls")
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void onPoll(String payload) {
             work(payload, "polls");
         }

@@ -382,7 +382,7 @@ class StoreFailuresIT extends SharedApplicationTest {
     static class KeptAlone {
 
         @KafkaListener(topics = "kept${suffix}", groupId = "alone${suffix}")
-        @IdempotentListener(value = "alone", inbox = true)
+        @IdempotentListener(value = "alone", inbox = "true")
         void on(String payload) {}
     }
 
@@ -421,19 +421,19 @@ class StoreFailuresIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
-        @IdempotentListener(value = "batches", inbox = true)
+        @IdempotentListener(value = "batches", inbox = "true")
         void onBatch(List<String> payloads) {
             payloads.forEach(this::work);
         }
 
         @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(value = "polls", transactionPerPoll = true, inbox = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true", inbox = "true")
         void onPoll(String payload) {
             work(payload);
         }
 
         @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}")
-        @IdempotentListener(value = "kept", inbox = true)
+        @IdempotentListener(value = "kept", inbox = "true")
         void onKept(String payload) {
             work(payload);
         }

@@ -24,8 +24,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerPostProcessor;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
@@ -75,8 +77,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "batches, no longer idle",
         "batches, rollback-only",
         "batches, after commit",
-        "polls, afterRecord",
-        "polls, clearThreadState",
         "polls, observation start",
         "polls, observation scope",
         "polls, observation stop",
@@ -133,7 +133,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
         public ConsumerRecord<Object, Object> intercept(
                 ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
             if (this.faults.meet("intercept")) {
-                throw new AssertionError("intercept");
+                throw new IllegalStateException("intercept");
             }
             return record.topic().startsWith("moved") ? moved(record) : record;
         }
@@ -149,7 +149,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
         @Override
         public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
             if (this.faults.meet("success")) {
-                throw new AssertionError("success");
+                throw new IllegalStateException("success");
             }
         }
 
@@ -248,10 +248,20 @@ class ThrowingBeansIT extends SharedApplicationTest {
             payloads.forEach(this::on);
         }
 
-        @KafkaListener(id = "polls", topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(consumer = "polls", transactionPerPoll = true)
+        @KafkaListener(
+                id = "polls",
+                topics = "polls${suffix}",
+                groupId = "polls${suffix}",
+                containerPostProcessor = "withoutInterceptor")
+        @IdempotentListener(consumer = "polls", transactionPerPoll = "true")
         void polls(String payload) {
             on(payload);
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>>
+                withoutInterceptor() {
+            return container -> container.setRecordInterceptor(null);
         }
 
         private void on(String payload) {

@@ -151,13 +151,13 @@ class InboxDeserializersIT extends SharedApplicationTest {
                 topics = "named${suffix}",
                 groupId = "named${suffix}",
                 properties = {ERROR_HANDLING, PICKY})
-        @IdempotentListener(consumer = "named", inbox = true)
+        @IdempotentListener(consumer = "named", inbox = "true")
         void named(ConsumerRecord<String, String> record) {
             this.effects.happen("named " + record.value());
         }
 
         @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "given")
-        @IdempotentListener(consumer = "given", inbox = true)
+        @IdempotentListener(consumer = "given", inbox = "true")
         void given(ConsumerRecord<String, String> record) {
             this.effects.happen("given " + record.value());
         }
@@ -172,7 +172,7 @@ class InboxDeserializersIT extends SharedApplicationTest {
                 groupId = "batch${suffix}",
                 batch = "true",
                 properties = {ERROR_HANDLING, PICKY})
-        @IdempotentListener(consumer = "batch", inbox = true)
+        @IdempotentListener(consumer = "batch", inbox = "true")
         void batch(List<ConsumerRecord<String, String>> records) {
             records.forEach(record -> this.effects.happen("batch " + record.value()));
         }
@@ -184,7 +184,7 @@ class InboxDeserializersIT extends SharedApplicationTest {
                     "value.deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
                     "spring.json.trusted.packages=dev.idempotency.inbox"
                 })
-        @IdempotentListener(consumer = "json", inbox = true)
+        @IdempotentListener(consumer = "json", inbox = "true")
         void json(Payment payment) {
             this.effects.happen("json " + payment.amount());
         }
@@ -193,13 +193,13 @@ class InboxDeserializersIT extends SharedApplicationTest {
                 topics = "buffer${suffix}",
                 groupId = "buffer${suffix}",
                 properties = "value.deserializer=org.apache.kafka.common.serialization.ByteBufferDeserializer")
-        @IdempotentListener(consumer = "buffer", inbox = true)
+        @IdempotentListener(consumer = "buffer", inbox = "true")
         void buffer(ConsumerRecord<String, ByteBuffer> record) {
             this.effects.happen("buffer " + StandardCharsets.UTF_8.decode(record.value()));
         }
 
         @KafkaListener(topics = "class${suffix}", groupId = "class${suffix}", containerPostProcessor = "shouting")
-        @IdempotentListener(consumer = "class", inbox = true)
+        @IdempotentListener(consumer = "class", inbox = "true")
         void ofClass(ConsumerRecord<String, String> record) {
             this.effects.happen("class " + record.value());
         }

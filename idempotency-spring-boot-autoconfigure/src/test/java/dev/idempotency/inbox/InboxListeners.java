@@ -60,22 +60,22 @@ class InboxListeners {
     }
 
     @KafkaListener(topics = "any${suffix}", groupId = "any${suffix}")
-    @IdempotentListener(consumer = "any", inbox = true)
+    @IdempotentListener(consumer = "any", inbox = "true")
     void any(ConsumerRecord<String, Object> record) {}
 
     @KafkaListener(
             topics = "stripped${suffix}",
             groupId = "stripped${suffix}",
             properties = "value.deserializer=dev.idempotency.inbox.InboxListeners$HeaderRemovingDeserializer")
-    @IdempotentListener(consumer = "stripped", inbox = true)
+    @IdempotentListener(consumer = "stripped", inbox = "true")
     void stripped(ConsumerRecord<String, Object> record) {}
 
     @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "givenDeserializers")
-    @IdempotentListener(consumer = "given", inbox = true)
+    @IdempotentListener(consumer = "given", inbox = "true")
     void given(String payload) {}
 
     @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
-    @IdempotentListener(consumer = "large", inbox = true)
+    @IdempotentListener(consumer = "large", inbox = "true")
     void large(String payload) {
         process(payload);
     }
@@ -93,44 +93,44 @@ class InboxListeners {
     }
 
     @KafkaListener(topics = "fallible${suffix}", groupId = "fallible${suffix}")
-    @IdempotentListener(consumer = "fallible", inbox = true)
+    @IdempotentListener(consumer = "fallible", inbox = "true")
     void fallible(String payload) {
         process(payload);
     }
 
     @KafkaListener(topics = "deadLettered${suffix}", groupId = "deadLettered${suffix}")
-    @IdempotentListener(consumer = "deadLettered", inbox = true)
+    @IdempotentListener(consumer = "deadLettered", inbox = "true")
     void deadLettered(String payload) {
         process(payload);
     }
 
     @KafkaListener(topics = "many${suffix}", groupId = "many${suffix}")
-    @IdempotentListener(consumer = "many", inbox = true)
+    @IdempotentListener(consumer = "many", inbox = "true")
     void many(String payload) {
         process(payload);
     }
 
     @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
-    @IdempotentListener(consumer = "coordinates", key = "#coordinates", inbox = true)
+    @IdempotentListener(consumer = "coordinates", key = "#coordinates", inbox = "true")
     void coordinates(String payload) {
         process(payload);
     }
 
     @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
     @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
-    @IdempotentListener(consumer = "retried", inbox = true)
+    @IdempotentListener(consumer = "retried", inbox = "true")
     void retried(String payload) {
         process(payload);
     }
 
     @KafkaListener(topics = "unrecorded${suffix}", groupId = "unrecorded${suffix}")
-    @IdempotentListener(consumer = "unrecorded", inbox = true)
+    @IdempotentListener(consumer = "unrecorded", inbox = "true")
     void unrecorded(String payload) {
         process(payload);
     }
 
     @KafkaListener(topics = "unkept${suffix}", groupId = "unkept${suffix}")
-    @IdempotentListener(consumer = "unkept", inbox = true)
+    @IdempotentListener(consumer = "unkept", inbox = "true")
     void unkept(String payload) {
         process(payload);
     }

@@ -255,26 +255,26 @@ class InboxReplayIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "letters${suffix}", groupId = "letters${suffix}")
-        @IdempotentListener(consumer = "letters", key = "#coordinates", inbox = true)
+        @IdempotentListener(consumer = "letters", key = "#coordinates", inbox = "true")
         void letters(String payload) {
             happen("letters", payload);
         }
 
         @KafkaListener(topics = "spread${suffix}", groupId = "spread${suffix}")
-        @IdempotentListener(consumer = "spread", inbox = true)
+        @IdempotentListener(consumer = "spread", inbox = "true")
         void spread(String payload) {
             happen("spread", payload);
         }
 
         @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
-        @IdempotentListener(consumer = "stubborn", inbox = true)
+        @IdempotentListener(consumer = "stubborn", inbox = "true")
         @Transactional(noRollbackFor = IllegalStateException.class)
         void stubborn(String payload) {
             happen("stubborn", payload);
         }
 
         @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", containerFactory = "manualAcks")
-        @IdempotentListener(consumer = "nacked", inbox = true)
+        @IdempotentListener(consumer = "nacked", inbox = "true")
         void nacked(String payload, Acknowledgment acknowledgment) {
             this.effects.happen("nacked " + payload);
             if (this.failures.get(payload).getAndDecrement() > 0) {

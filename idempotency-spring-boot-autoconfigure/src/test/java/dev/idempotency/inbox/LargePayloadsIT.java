@@ -50,7 +50,7 @@ class LargePayloadsIT {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${topic}")
-        @IdempotentListener(consumer = "large", inbox = true)
+        @IdempotentListener(consumer = "large", inbox = "true")
         void on(String payload) {
             this.effects.happen(payload.substring(0, 4));
         }

@@ -123,7 +123,7 @@ class SeparateClustersIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "fickle", inbox = true)
+        @IdempotentListener(consumer = "fickle", inbox = "true")
         void on(String payload) {
             this.effects.happen(payload);
             if (this.failed.compareAndSet(false, true)) {

@@ -120,7 +120,7 @@ class SecuredBrokerIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "fickle", inbox = true, key = "#coordinates")
+        @IdempotentListener(consumer = "fickle", inbox = "true", key = "#coordinates")
         void on(String payload) {
             this.effects.happen(payload);
             if (payload.equals("bad") && this.called.add(payload)) {

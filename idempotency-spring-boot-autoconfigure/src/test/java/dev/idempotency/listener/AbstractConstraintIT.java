@@ -327,7 +327,7 @@ abstract class AbstractConstraintIT {
                 consumer = "polls",
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "payment_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void polls(String payload) throws Exception {
             this.payments.process(payload);
         }

@@ -167,7 +167,7 @@ abstract class AbstractStrategiesIT {
         }
 
         @KafkaListener(id = "offsetPolls", topics = "offsetPolls${suffix}", groupId = "offsetPolls${suffix}")
-        @IdempotentListener(consumer = "offsetPolls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "offsetPolls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void offsetPolls(String payload) {
             happen("offsetPolls", payload);
         }
@@ -177,7 +177,7 @@ abstract class AbstractStrategiesIT {
                 topics = "offsetOneByOne${suffix}",
                 groupId = "offsetOneByOne${suffix}",
                 containerFactory = "intercepted")
-        @IdempotentListener(consumer = "offsetOneByOne", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "offsetOneByOne", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void offsetOneByOne(String payload) {
             happen("offsetOneByOne", payload);
         }
@@ -212,7 +212,7 @@ abstract class AbstractStrategiesIT {
                 strategy = Strategy.VERSION,
                 key = "#record.value().split(':')[0]",
                 version = "#record.value().split(':')[1].replace('!', '')",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void versionPolls(String payload) {
             happen("versionPolls", payload);
         }
@@ -227,7 +227,7 @@ abstract class AbstractStrategiesIT {
                 strategy = Strategy.VERSION,
                 key = "#payload.split(':')[0]",
                 version = "#payload.split(':')[1].replace('!', '')",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void versionOneByOne(String payload) {
             happen("versionOneByOne", payload);
         }

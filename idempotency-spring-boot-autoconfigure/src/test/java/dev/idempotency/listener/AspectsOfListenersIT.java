@@ -263,7 +263,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "poll${suffix}", groupId = "poll${suffix}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         @Retried
         void poll(String payload) {
             process(payload);
@@ -334,7 +334,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "skipped-poll${suffix}", groupId = "skipped-poll${suffix}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         @Skipped
         void skippedPoll(String payload) {
             process(payload);

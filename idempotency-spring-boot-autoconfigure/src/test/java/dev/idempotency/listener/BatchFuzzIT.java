@@ -195,7 +195,7 @@ class BatchFuzzIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
             if (oneIn(200)) {
@@ -216,7 +216,7 @@ class BatchFuzzIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void on(String payload) {
             assertThat(Intercepting.CURRENT.get()).isEqualTo(payload);
             process(payload);
@@ -334,7 +334,7 @@ class BatchFuzzIT extends ApplicationTest {
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void on(String payload) {
             super.on(payload);
         }
@@ -409,7 +409,7 @@ class BatchFuzzIT extends ApplicationTest {
         @IdempotentListener(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "unique_row_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void on(String payload) {
             super.on(payload);
         }
@@ -434,7 +434,7 @@ class BatchFuzzIT extends ApplicationTest {
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void on(String payload) {
             super.on(payload);
             if (oneIn(100)) {
@@ -455,7 +455,7 @@ class BatchFuzzIT extends ApplicationTest {
         @IdempotentListener(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "unique_row_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void on(String payload) {
             super.on(payload);
         }

@@ -118,13 +118,13 @@ class ConflictFuzzIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "one-by-one${suffix}", groupId = "one-by-one${suffix}")
-        @IdempotentListener(consumer = "one-by-one", key = "#payload.split(' ')[1]", transactionPerPoll = true)
+        @IdempotentListener(consumer = "one-by-one", key = "#payload.split(' ')[1]", transactionPerPoll = "true")
         void oneByOne(String payload) {
             happen(payload);
         }
 
         @KafkaListener(topics = "poll${suffix}", groupId = "poll${suffix}")
-        @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+        @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
         void poll(String payload) {
             happen(payload);
         }

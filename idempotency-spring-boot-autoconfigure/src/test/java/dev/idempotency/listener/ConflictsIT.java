@@ -311,7 +311,7 @@ class ConflictsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "warned${suffix}", groupId = "warned${suffix}")
-        @IdempotentListener(consumer = "warned", inbox = true)
+        @IdempotentListener(consumer = "warned", inbox = "true")
         void warned(String payload) {
             happen("warned", payload);
         }
@@ -335,7 +335,7 @@ class ConflictsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}")
-        @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = true)
+        @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = "true")
         void kept(String payload) {
             happen("kept", payload);
         }
@@ -347,7 +347,7 @@ class ConflictsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "failing-poll${suffix}", groupId = "failing-poll${suffix}")
-        @IdempotentListener(consumer = "failing-poll", conflicts = OnConflict.FAIL, transactionPerPoll = true)
+        @IdempotentListener(consumer = "failing-poll", conflicts = OnConflict.FAIL, transactionPerPoll = "true")
         void failingPoll(String payload) {
             happen("failing-poll", payload);
         }

@@ -217,7 +217,7 @@ class EarlyCommitIT {
         }
 
         @KafkaListener(topics = "polls${suffix}", groupId = "polls${suffix}")
-        @IdempotentListener(value = "polls", transactionPerPoll = true)
+        @IdempotentListener(value = "polls", transactionPerPoll = "true")
         void onPoll(String payload) {
             process(payload);
         }

@@ -71,7 +71,7 @@ class FilteredBatchIT extends OneBatchTest {
     static class ById extends Batches {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(inbox = true)
+        @IdempotentListener(inbox = "true")
         void on(List<String> payloads) {
             happen(payloads);
         }

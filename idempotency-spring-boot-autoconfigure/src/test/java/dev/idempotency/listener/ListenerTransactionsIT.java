@@ -186,7 +186,7 @@ class ListenerTransactionsIT extends ApplicationTest {
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             super.on(payload);
         }

@@ -123,7 +123,7 @@ class NoKeysYetIT extends ApplicationTest {
         private Effects effects;
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
-        @IdempotentListener(consumer = "polls", transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", transactionPerPoll = "true")
         void on(String payload) {
             this.effects.happen(payload);
         }

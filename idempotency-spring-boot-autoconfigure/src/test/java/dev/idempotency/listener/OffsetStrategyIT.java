@@ -341,7 +341,7 @@ class OffsetStrategyIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}polls")
-        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void polls(String payload) {
             happen("polls", payload);
         }
@@ -395,7 +395,7 @@ class OffsetStrategyIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}polls", containerFactory = "moving")
-        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void polls(String payload) {
             this.effects.happen("polls " + payload);
         }

@@ -97,7 +97,7 @@ class PollObservationIT extends OneBatchTest {
     static class Ledger {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "ledger", transactionPerPoll = true)
+        @IdempotentListener(consumer = "ledger", transactionPerPoll = "true")
         void on(String payload) {
             if (payload.equals("fails")) {
                 throw new IllegalStateException(payload);

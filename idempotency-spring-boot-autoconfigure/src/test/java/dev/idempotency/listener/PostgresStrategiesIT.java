@@ -69,7 +69,7 @@ class PostgresStrategiesIT extends AbstractStrategiesIT {
                 consumer = "constraintPolls",
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "applied_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void constraintPolls(String payload) {
             insert("constraintPolls", payload);
         }
@@ -83,7 +83,7 @@ class PostgresStrategiesIT extends AbstractStrategiesIT {
                 consumer = "constraintOneByOne",
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "applied_name",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void constraintOneByOne(String payload) {
             insert("constraintOneByOne", payload);
         }

@@ -314,7 +314,7 @@ class RecreatedTopicIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}polls")
-        @IdempotentListener(consumer = "polls", key = "#coordinates", transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", key = "#coordinates", transactionPerPoll = "true")
         void polls(String payload) {
             this.effects.happen("polls " + payload);
         }
@@ -341,13 +341,13 @@ class RecreatedTopicIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}polls")
-        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void polls(String payload) {
             this.effects.happen("polls " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}intercepted", containerFactory = "intercepting")
-        @IdempotentListener(consumer = "intercepted", strategy = Strategy.OFFSET, transactionPerPoll = true)
+        @IdempotentListener(consumer = "intercepted", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void intercepted(String payload) {
             this.effects.happen("intercepted " + payload);
         }

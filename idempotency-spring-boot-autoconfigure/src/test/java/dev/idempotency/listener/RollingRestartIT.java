@@ -119,7 +119,7 @@ class RollingRestartIT extends ApplicationTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}poll", concurrency = "2")
-        @IdempotentListener(value = "poll", transactionPerPoll = true)
+        @IdempotentListener(value = "poll", transactionPerPoll = "true")
         void onPoll(String payload) {
             this.work.on("poll " + payload);
         }

@@ -261,13 +261,13 @@ class RoundTripsIT {
         }
 
         @KafkaListener(id = "poll", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void poll(String payload) {
             this.effects.happen("poll " + payload);
         }
 
         @KafkaListener(id = "one-by-one", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void oneByOne(String payload) {
             this.effects.happen("one-by-one " + payload);
         }
@@ -279,13 +279,13 @@ class RoundTripsIT {
         }
 
         @KafkaListener(id = "kept", topics = "${topic}")
-        @IdempotentListener(inbox = true)
+        @IdempotentListener(inbox = "true")
         void kept(String payload) {
             this.effects.happen("kept " + payload);
         }
 
         @KafkaListener(id = "kept-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=250")
-        @IdempotentListener(inbox = true)
+        @IdempotentListener(inbox = "true")
         void keptBatch(List<String> payloads) {
             this.effects.happen("kept-batch of " + payloads.size());
         }

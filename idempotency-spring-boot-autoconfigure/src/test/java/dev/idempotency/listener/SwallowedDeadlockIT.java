@@ -162,7 +162,7 @@ class SwallowedDeadlockIT {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
         }

@@ -166,7 +166,7 @@ class SwallowedErrorIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
         }

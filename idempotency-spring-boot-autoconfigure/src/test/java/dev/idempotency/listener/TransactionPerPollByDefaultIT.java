@@ -33,10 +33,11 @@ class TransactionPerPollByDefaultIT extends OneBatchTest {
     void itIsForAllThatCanHaveItAndOneLineSaysWhoCannotAndWhy(CapturedOutput output) {
         List<String> byDefault = List.of("idempotency.transaction-per-poll=true");
         try (TestApplication app = startWith(byDefault, Listeners.class, "1:a", "2:b", "3:c")) {
-            for (String consumer : List.of("plain", "reply", "manual", "record-errors")) {
+            for (String consumer : List.of("plain", "apart", "reply", "manual", "record-errors")) {
                 app.awaitCaughtUp(this.group + consumer, this.topic);
             }
             assertThat(transactionsOf("plain", app)).isOne();
+            assertThat(transactionsOf("apart", app)).isEqualTo(3);
             assertThat(transactionsOf("reply", app)).isEqualTo(3);
             assertThat(transactionsOf("manual", app)).isEqualTo(3);
             assertThat(transactionsOf("record-errors", app)).isEqualTo(3);
@@ -47,7 +48,7 @@ class TransactionPerPollByDefaultIT extends OneBatchTest {
                     .contains("'reply' (It returns a String")
                     .contains("'manual' (By its acknowledgment mode MANUAL")
                     .contains("'record-errors' (Its container's error handler does not implement handleBatch.)")
-                    .doesNotContain("'plain'", "'batch'");
+                    .doesNotContain("'plain'", "'apart'", "'batch'");
         }
     }
 
@@ -69,6 +70,12 @@ class TransactionPerPollByDefaultIT extends OneBatchTest {
         @IdempotentListener("plain")
         void plain(String payload) {
             this.effects.happen("plain " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}apart")
+        @IdempotentListener(consumer = "apart", transactionPerPoll = "false")
+        void apart(String payload) {
+            this.effects.happen("apart " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}reply")

@@ -316,7 +316,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             this.calls.add(IdempotencyContext.current().messageId().value() + " " + payload);
             this.effects.happen(payload);
@@ -354,7 +354,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(int number) {
             this.effects.happen(Integer.toString(number));
         }
@@ -370,7 +370,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(key = "#record.value()", transactionPerPoll = true)
+        @IdempotentListener(key = "#record.value()", transactionPerPoll = "true")
         void on(String payload) {
             this.effects.happen(payload);
         }
@@ -386,7 +386,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(key = "#payload", transactionPerPoll = true)
+        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
         void on(long number) {
             this.effects.happen(Long.toString(number));
         }
@@ -404,7 +404,7 @@ class TransactionPerPollIT extends OneBatchTest {
 
     @Import(Effects.class)
     @KafkaListener(topics = "${topic}", groupId = "${group}")
-    @IdempotentListener(transactionPerPoll = true)
+    @IdempotentListener(transactionPerPoll = "true")
     static class Handlers {
 
         private final Effects effects;
@@ -438,7 +438,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         @Transactional(timeout = 2)
         void on(String payload) {
             this.effects.pause(Duration.ofMillis(450));
@@ -456,7 +456,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}", errorHandler = "hiding")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(int number) {
             this.effects.happen(Integer.toString(number));
             if (number == 0) {
@@ -487,7 +487,7 @@ class TransactionPerPollIT extends OneBatchTest {
 
         @Retryable(delay = 1)
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             this.effects.happen(payload);
             if (this.calls.incrementAndGet() == 1) {
@@ -524,7 +524,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(ConsumerRecord<String, Integer> record) {
             this.effects.happen(record.value().toString());
         }
@@ -545,7 +545,7 @@ class TransactionPerPollIT extends OneBatchTest {
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = true, inbox = true)
+        @IdempotentListener(transactionPerPoll = "true", inbox = "true")
         void on(String payload) {
             this.effects.happen(payload);
             if (payload.equals("fails")) {

@@ -111,7 +111,7 @@ class VersionFuzzIT extends ApplicationTest {
                 strategy = Strategy.VERSION,
                 key = "#record.value().split(':')[0]",
                 version = "#record.value().split(':')[1]",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
             if (oneIn(20)) {
@@ -138,7 +138,7 @@ class VersionFuzzIT extends ApplicationTest {
                 strategy = Strategy.VERSION,
                 key = "#payload.split(':')[0]",
                 version = "#payload.split(':')[1]",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
             if (oneIn(20)) {

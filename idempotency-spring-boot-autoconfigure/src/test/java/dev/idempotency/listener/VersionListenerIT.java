@@ -206,7 +206,7 @@ class VersionListenerIT extends SharedApplicationTest {
                 strategy = Strategy.VERSION,
                 key = "#record.value().split(':')[0]",
                 version = "#record.value().substring(2)",
-                transactionPerPoll = true)
+                transactionPerPoll = "true")
         void poll(String payload) {
             this.effects.happen("poll " + payload);
         }

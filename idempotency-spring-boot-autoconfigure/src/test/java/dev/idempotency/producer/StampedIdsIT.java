@@ -247,7 +247,7 @@ class StampedIdsIT extends SharedApplicationTest {
         }
 
         @KafkaListener(id = "poll", topics = "poll${suffix}", groupId = "poll${suffix}", autoStartup = "false")
-        @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+        @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
         void onPoll(String payload) {
             this.effects.happen("poll " + payload);
             this.template.send("poll-out" + this.suffix, payload).join();

@@ -68,7 +68,7 @@ abstract class DocumentedExamples {
     static class InboxPage {
 
         @KafkaListener(topics = "payments", groupId = "receipts")
-        @IdempotentListener(consumer = "receipts", inbox = true)
+        @IdempotentListener(consumer = "receipts", inbox = "true")
         void on(Payment payment) {}
 
         void use(Inbox inbox) {
@@ -162,7 +162,7 @@ abstract class DocumentedExamples {
     static class PollsPage {
 
         @KafkaListener(topics = "payments")
-        @IdempotentListener(transactionPerPoll = true)
+        @IdempotentListener(transactionPerPoll = "true")
         void on(Payment payment) {}
     }
 

@@ -642,7 +642,7 @@ class ReconciliationIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}", containerFactory = "dropping")
-        @IdempotentListener(consumer = "kept", inbox = true)
+        @IdempotentListener(consumer = "kept", inbox = "true")
         void kept(String payload) {
             work("kept", payload);
         }

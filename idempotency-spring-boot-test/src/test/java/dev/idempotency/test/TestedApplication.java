@@ -124,7 +124,7 @@ class TestedApplication {
         }
 
         @KafkaListener(topics = TOPIC, groupId = "poll")
-        @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+        @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
         void poll(ConsumerRecord<String, String> record) {
             this.effects.add("poll", record.value());
         }

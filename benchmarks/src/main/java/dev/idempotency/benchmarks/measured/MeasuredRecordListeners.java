@@ -30,13 +30,13 @@ public final class MeasuredRecordListeners {
             OffsetListener.class);
 
     private static final MeasuredListener PER_POLL = MeasuredListener.deduplicating(
-            "`@IdempotentListener(transactionPerPoll = true)`",
+            "`@IdempotentListener(transactionPerPoll = \"true\")`",
             PollListener.ID,
             MeasuredListener.CLAIMS,
             PollListener.class);
 
     private static final MeasuredListener PER_POLL_OFFSET = MeasuredListener.deduplicating(
-            "`@IdempotentListener(strategy = OFFSET, transactionPerPoll = true)`",
+            "`@IdempotentListener(strategy = OFFSET, transactionPerPoll = \"true\")`",
             OffsetPollListener.ID,
             MeasuredListener.POSITIONS,
             OffsetPollListener.class,

@@ -17,7 +17,7 @@ class OffsetPollListener {
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}", containerPostProcessor = "measuredByPolls")
-    @IdempotentListener(value = ID, strategy = Strategy.OFFSET, transactionPerPoll = true)
+    @IdempotentListener(value = ID, strategy = Strategy.OFFSET, transactionPerPoll = "true")
     void on(String payload) {
         this.effects.happen(payload);
     }

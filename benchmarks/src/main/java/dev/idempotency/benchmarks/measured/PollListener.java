@@ -19,7 +19,7 @@ class PollListener {
     }
 
     @KafkaListener(id = ID, topics = "${benchmark.topic}", containerPostProcessor = "measuredByPolls")
-    @IdempotentListener(value = ID, transactionPerPoll = true)
+    @IdempotentListener(value = ID, transactionPerPoll = "true")
     void on(String payload) {
         this.effects.happen(payload);
     }

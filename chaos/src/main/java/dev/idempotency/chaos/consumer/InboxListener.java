@@ -16,7 +16,7 @@ class InboxListener {
     }
 
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "inbox")
-    @IdempotentListener(consumer = "inbox", inbox = true)
+    @IdempotentListener(consumer = "inbox", inbox = "true")
     void on(String payload) {
         this.effects.apply("inbox", payload);
     }

@@ -16,7 +16,7 @@ class PollListener {
     }
 
     @KafkaListener(topics = ConsumerApplication.TOPIC, groupId = "poll")
-    @IdempotentListener(consumer = "poll", transactionPerPoll = true)
+    @IdempotentListener(consumer = "poll", transactionPerPoll = "true")
     void on(String payload) {
         this.effects.apply("poll", payload);
     }

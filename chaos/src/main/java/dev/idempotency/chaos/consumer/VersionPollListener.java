@@ -22,7 +22,7 @@ class VersionPollListener {
             strategy = Strategy.VERSION,
             key = "#headers['entity']",
             version = "#headers['version']",
-            transactionPerPoll = true)
+            transactionPerPoll = "true")
     void on(String payload) {
         this.effects.apply("version-poll", payload);
     }

@@ -26,7 +26,7 @@ class ReceiptListener {
     }
 
     @KafkaListener(topics = Payment.TOPIC, groupId = "receipts")
-    @IdempotentListener(consumer = "receipts", inbox = true)
+    @IdempotentListener(consumer = "receipts", inbox = "true")
     void onPayment(Payment payment) {
         this.jdbc
                 .sql("insert into receipt (account, amount) values (:account, :amount)")
