@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.task.TaskRejectedException;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ListenerContainerPauseService;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -37,10 +38,15 @@ final class ConsumerPauses implements AutoCloseable {
 
     private void pause(
             @Nullable MessageListenerContainer consumer, Collection<TopicPartition> partitions, Duration duration) {
-        if (consumer != null) {
+        if (consumer == null) {
+            return;
+        }
+        try {
             partitions.stream()
                     .filter(each -> !consumer.isPartitionPauseRequested(each))
                     .forEach(each -> this.service.pausePartition(consumer, each, duration));
+        } catch (TaskRejectedException ex) {
+            // The application is shutting down: there is nothing to resume for.
         }
     }
 

@@ -355,26 +355,6 @@ class FailureHandlingIT extends SharedApplicationTest {
         assertThat(effects(payload)).isOne();
     }
 
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void whatTheApplicationPausesWhileAMessageWaitsForItsRetryStaysPaused(boolean oneConsumer) {
-        MessageListenerContainer paused = oneConsumer ? consumer("plain") : container("plain");
-        try (ConsumerPauses pauses = new ConsumerPauses()) {
-            pauses.pause(container("plain"), partition("plain"), Duration.ofMinutes(5));
-            await().until(() -> consumer("plain").isPartitionPaused(partition("plain")));
-            paused.pause();
-            // It takes the place of the pause before.
-            pauses.pause(container("plain"), partition("plain"), Duration.ofMillis(1));
-            await().until(() -> !consumer("plain").isPartitionPauseRequested(partition("plain")));
-            assertThat(consumer("plain").isPauseRequested()).isTrue();
-            await().until(() -> consumer("plain").isContainerPaused());
-        } finally {
-            paused.resume();
-        }
-        send("plain", "after the pause");
-        awaitCaughtUp("plain");
-    }
-
     @Test
     void aPauseThatIsAskedForWhenTheApplicationShutsDownIsNoError() {
         ConsumerPauses pauses = new ConsumerPauses();

@@ -31,9 +31,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.RecordsToDelete;
-import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -143,24 +140,6 @@ class StoreFailuresIT extends SharedApplicationTest {
         assertThat(deadLetters(kind)).doesNotContainAnyElementsOf(payloads);
         await().until(() -> outages.current().isEmpty());
         assertThat(health()).isNotEqualTo(Status.DOWN);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches", "polls"})
-    void aMessageThatIsDeletedMeanwhileIsNotWaitedFor(String kind) throws Exception {
-        OutageRegistry outages = this.app.bean(OutageRegistry.class);
-        this.app.jdbc().execute("alter table idempotency_processed rename to gone");
-        try (Admin admin = TestKafka.admin()) {
-            send(kind, kind + " deleted");
-            await().atMost(Duration.ofSeconds(30)).until(() -> outages.current().stream()
-                    .anyMatch(outage -> outage.consumer().equals(kind)));
-            admin.deleteRecords(Map.of(new TopicPartition(topic(kind), 0), RecordsToDelete.beforeOffset(-1)))
-                    .all()
-                    .get(30, TimeUnit.SECONDS);
-            await().atMost(Duration.ofSeconds(60)).until(() -> outages.current().isEmpty());
-        } finally {
-            this.app.jdbc().execute("alter table gone rename to idempotency_processed");
-        }
     }
 
     @ParameterizedTest

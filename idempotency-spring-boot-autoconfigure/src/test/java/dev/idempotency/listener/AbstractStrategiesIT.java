@@ -19,12 +19,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
-import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
@@ -49,8 +45,8 @@ abstract class AbstractStrategiesIT {
     }
 
     final Stream<String> kinds() {
-        return strategies().flatMap(strategy -> Stream.of("Records", "Batches", "Polls", "OneByOne")
-                .map(way -> strategy + way));
+        return strategies()
+                .flatMap(strategy -> Stream.of("Records", "Batches", "Polls").map(way -> strategy + way));
     }
 
     @BeforeAll
@@ -138,18 +134,6 @@ abstract class AbstractStrategiesIT {
             this.effects = effects;
         }
 
-        /** Its polls are claimed one by one. */
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> intercepted(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.setRecordInterceptor((record, consumer) -> record);
-            return factory;
-        }
-
         @KafkaListener(id = "offsetRecords", topics = "offsetRecords${suffix}", groupId = "offsetRecords${suffix}")
         @IdempotentListener(consumer = "offsetRecords", strategy = Strategy.OFFSET)
         void offsetRecords(String payload) {
@@ -170,16 +154,6 @@ abstract class AbstractStrategiesIT {
         @IdempotentListener(consumer = "offsetPolls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void offsetPolls(String payload) {
             happen("offsetPolls", payload);
-        }
-
-        @KafkaListener(
-                id = "offsetOneByOne",
-                topics = "offsetOneByOne${suffix}",
-                groupId = "offsetOneByOne${suffix}",
-                containerFactory = "intercepted")
-        @IdempotentListener(consumer = "offsetOneByOne", strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void offsetOneByOne(String payload) {
-            happen("offsetOneByOne", payload);
         }
 
         @KafkaListener(id = "versionRecords", topics = "versionRecords${suffix}", groupId = "versionRecords${suffix}")
@@ -215,21 +189,6 @@ abstract class AbstractStrategiesIT {
                 transactionPerPoll = "true")
         void versionPolls(String payload) {
             happen("versionPolls", payload);
-        }
-
-        @KafkaListener(
-                id = "versionOneByOne",
-                topics = "versionOneByOne${suffix}",
-                groupId = "versionOneByOne${suffix}",
-                containerFactory = "intercepted")
-        @IdempotentListener(
-                consumer = "versionOneByOne",
-                strategy = Strategy.VERSION,
-                key = "#payload.split(':')[0]",
-                version = "#payload.split(':')[1].replace('!', '')",
-                transactionPerPoll = "true")
-        void versionOneByOne(String payload) {
-            happen("versionOneByOne", payload);
         }
 
         final void happen(String kind, String payload) {

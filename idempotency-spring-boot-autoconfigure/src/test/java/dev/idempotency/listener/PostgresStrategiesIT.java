@@ -74,20 +74,6 @@ class PostgresStrategiesIT extends AbstractStrategiesIT {
             insert("constraintPolls", payload);
         }
 
-        @KafkaListener(
-                id = "constraintOneByOne",
-                topics = "constraintOneByOne${suffix}",
-                groupId = "constraintOneByOne${suffix}",
-                containerFactory = "intercepted")
-        @IdempotentListener(
-                consumer = "constraintOneByOne",
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "applied_name",
-                transactionPerPoll = "true")
-        void constraintOneByOne(String payload) {
-            insert("constraintOneByOne", payload);
-        }
-
         private void insert(String kind, String payload) {
             happen(kind, payload);
             this.jdbc.update("insert into applied (name) values (?)", kind + payload);
