@@ -86,7 +86,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         wrapErrorHandler(container, suspension);
         wrapRollbackProcessor(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);
-        OutageInterceptor.install(container, outage);
+        OutageInterceptor.install(container, outage, this.receivedBytes.records());
         this.suspensions.put(container, suspension);
     }
 

@@ -1,8 +1,11 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.kafka.ReceivedRecords;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.BatchMessageListener;
@@ -17,14 +20,17 @@ import org.springframework.kafka.listener.RecordInterceptor;
 final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInterceptor<K, V> {
 
     private final Outage outage;
+    private final ReceivedRecords received;
 
-    private OutageInterceptor(Outage outage) {
+    private OutageInterceptor(Outage outage, ReceivedRecords received) {
         this.outage = outage;
+        this.received = received;
     }
 
     /** Adds an interceptor to the container's own, if it has one. */
-    static <K, V> void install(AbstractMessageListenerContainer<K, V> container, Outage outage) {
-        OutageInterceptor<K, V> ours = new OutageInterceptor<>(outage);
+    static <K, V> void install(
+            AbstractMessageListenerContainer<K, V> container, Outage outage, ReceivedRecords received) {
+        OutageInterceptor<K, V> ours = new OutageInterceptor<>(outage, received);
         if (container.getContainerProperties().getMessageListener() instanceof BatchMessageListener) {
             BatchInterceptor<K, V> other = container.getBatchInterceptor();
             container.setBatchInterceptor(
@@ -43,6 +49,11 @@ final class OutageInterceptor<K, V> implements RecordInterceptor<K, V>, BatchInt
     @Override
     public void setupThreadState(Consumer<?, ?> consumer) {
         PollPositions.begin(consumer);
+        Set<TopicPartition> paused = consumer.paused();
+        // While the container holds records of an earlier poll, all partitions are paused.
+        if (paused.isEmpty() || !paused.containsAll(consumer.assignment())) {
+            this.received.beginPoll();
+        }
     }
 
     @Override

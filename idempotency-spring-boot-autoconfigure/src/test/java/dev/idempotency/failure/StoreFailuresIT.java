@@ -220,8 +220,7 @@ class StoreFailuresIT extends SharedApplicationTest {
 
     static Stream<Arguments> outagesInTheListener() {
         return Stream.of("records", "batches", "polls", "kept")
-                .flatMap(kind ->
-                        Stream.of("down", "commit", "53100", "58030").map(fault -> Arguments.of(kind, fault)));
+                .flatMap(kind -> Stream.of("down", "commit", "53100", "58030").map(fault -> Arguments.of(kind, fault)));
     }
 
     @ParameterizedTest

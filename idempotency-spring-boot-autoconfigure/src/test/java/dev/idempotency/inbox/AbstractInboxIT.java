@@ -149,6 +149,7 @@ abstract class AbstractInboxIT {
 
     @BeforeEach
     void chooseConsumer() {
+        this.received.beginPoll();
         this.consumer = "consumer-" + UUID.randomUUID();
     }
 
