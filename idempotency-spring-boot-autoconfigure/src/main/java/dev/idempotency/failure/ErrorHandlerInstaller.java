@@ -78,6 +78,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         wrapErrorHandler(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);
+        this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
     }
 

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,11 @@ public final class ContainerFacts {
 
     /** Whether the application has an interceptor, which may skip records. */
     public static boolean hasInterceptor(AbstractMessageListenerContainer<?, ?> container) {
-        return container.getRecordInterceptor() != null || container.getBatchInterceptor() != null;
+        return Stream.of(
+                        Optional.ofNullable(container.getRecordInterceptor()),
+                        Optional.ofNullable(container.getBatchInterceptor()))
+                .flatMap(Optional::stream)
+                .anyMatch(interceptor -> !(interceptor instanceof ReceivedRecordsInterceptor));
     }
 
     /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */

@@ -41,6 +41,11 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
+    /** Has what was remembered of a container's records forgotten before its next poll. */
+    public void forgetBetweenPolls(AbstractMessageListenerContainer<?, ?> container) {
+        ReceivedRecordsInterceptor.install(container, this.received);
+    }
+
     /** Digests what a container's consumers receive, where that can be remembered; or else what is made of it. */
     public PayloadDigester digestIn(AbstractMessageListenerContainer<?, ?> container) {
         if (refusal(container) != null) {

@@ -1,10 +1,8 @@
 package dev.idempotency.kafka;
 
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
-import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +15,8 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers what records were received, for as long as somebody holds on to the records that were made of them.
+ * Records of the current poll of each consumer thread, as they were received. Consumers deserialize only what their poll
+ * returns, on the thread that polls.
  *
  * <p>A record is known by its headers, the one object that its deserializers and its listener both see. Nothing is added
  * to them, so that nothing travels on to retry or dead-letter topics.
@@ -36,25 +35,42 @@ public final class ReceivedRecords {
         }
     }
 
-    private final Map<HeadersReference, Received> byHeaders = new ConcurrentHashMap<>();
-    private final ReferenceQueue<Headers> forgotten = new ReferenceQueue<>();
+    private final Map<Thread, Map<Headers, Received>> polls = new ConcurrentHashMap<>();
+
+    /** Forgets the records of this thread's last poll. Only what is received after this is remembered. */
+    public void beginPoll() {
+        // Headers change, and those of two records may be equal.
+        this.polls.put(Thread.currentThread(), new IdentityHashMap<>());
+    }
+
+    /** Forgets the records of this thread, whose consumer is closed. */
+    void close() {
+        this.polls.remove(Thread.currentThread());
+    }
 
     /** Remembers the key or the value of a record; returns it in an array that nobody else has. */
     public byte[] remember(Headers headers, boolean key, ByteBuffer data) {
         byte[] bytes = Utils.toArray(data);
-        Received received = received(headers);
-        if (key) {
-            received.key = bytes;
-        } else {
-            received.value = bytes;
+        Map<Headers, Received> poll = this.polls.get(Thread.currentThread());
+        if (poll != null) {
+            Received received = poll.computeIfAbsent(headers, ofRecord -> new Received(copy(ofRecord)));
+            if (key) {
+                received.key = bytes;
+            } else {
+                received.value = bytes;
+            }
         }
         return bytes;
+    }
+
+    private @Nullable Received lookUp(ConsumerRecord<?, ?> record) {
+        return this.polls.getOrDefault(Thread.currentThread(), Map.of()).get(record.headers());
     }
 
     /** The digest of a record's value as it came from the broker, or {@code null} if that is not known. */
     @Nullable
     Long digestOf(ConsumerRecord<?, ?> record) {
-        Received found = this.byHeaders.get(new HeadersReference(record.headers(), null));
+        Received found = lookUp(record);
         if (found == null) {
             return wasNotDeserialized(record) ? (Long) PayloadDigest.OF_NO_VALUE : null;
         }
@@ -68,7 +84,7 @@ public final class ReceivedRecords {
 
     /** A record as it came from the broker, before anything was made of it, or {@code null} if that is not known. */
     public @Nullable ConsumerRecord<byte[], byte[]> find(ConsumerRecord<?, ?> record) {
-        Received found = this.byHeaders.get(new HeadersReference(record.headers(), null));
+        Received found = lookUp(record);
         if (found == null && wasNotDeserialized(record)) {
             found = new Received(copy(record.headers()));
         }
@@ -88,16 +104,8 @@ public final class ReceivedRecords {
                         record.leaderEpoch());
     }
 
-    private Received received(Headers headers) {
-        for (Reference<?> gone = this.forgotten.poll(); gone != null; gone = this.forgotten.poll()) {
-            this.byHeaders.remove(gone);
-        }
-        return this.byHeaders.computeIfAbsent(
-                new HeadersReference(headers, this.forgotten), reference -> new Received(copy(headers)));
-    }
-
     int size() {
-        return this.byHeaders.size();
+        return this.polls.values().stream().mapToInt(Map::size).sum();
     }
 
     /** Listeners may write into the arrays that they find in headers. */
@@ -108,30 +116,5 @@ public final class ReceivedRecords {
             copies.add(new RecordHeader(header.key(), (value != null) ? value.clone() : null));
         }
         return copies;
-    }
-
-    /** The same only for the same object, whatever is in it: headers change. */
-    private static final class HeadersReference extends WeakReference<Headers> {
-
-        private final int hash;
-
-        HeadersReference(Headers headers, @Nullable ReferenceQueue<Headers> queue) {
-            super(headers, queue);
-            this.hash = System.identityHashCode(headers);
-        }
-
-        @Override
-        public int hashCode() {
-            return this.hash;
-        }
-
-        @Override
-        public boolean equals(@Nullable Object other) {
-            if (this == other) {
-                return true;
-            }
-            Headers headers = get();
-            return headers != null && other instanceof HeadersReference reference && reference.get() == headers;
-        }
     }
 }

@@ -137,6 +137,7 @@ abstract class AbstractInboxIT {
 
     @BeforeEach
     void chooseConsumer() {
+        this.received.beginPoll();
         this.consumer = "consumer-" + UUID.randomUUID();
     }
 

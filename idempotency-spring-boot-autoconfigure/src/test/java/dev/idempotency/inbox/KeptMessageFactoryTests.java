@@ -51,6 +51,7 @@ class KeptMessageFactoryTests {
     @Test
     void ofARecordThatAnInterceptorPutInItsPlaceTheBytesAreUnknown() {
         Headers headers = new RecordHeaders();
+        this.received.beginPoll();
         this.received.remember(headers, false, ByteBuffer.wrap(new byte[] {1}));
         assertThat(keep(headers, "changed", ELSEWHERE, false).payload()).containsExactly(1);
         KeptMessage unknown = keep(new RecordHeaders(), "changed", ELSEWHERE, false);
