@@ -1,10 +1,12 @@
 package dev.idempotency.test;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -28,8 +30,20 @@ final class ContainerRun implements AutoCloseable {
     private final RecordReader reader;
     private final LogConsumer kafkaConsumer;
     private final ConcurrentMessageListenerContainer<Object, Object> container;
-    private final boolean losesCommits;
+    private final Fault fault;
+    private final Set<MessageId> rolledBack = ConcurrentHashMap.newKeySet();
     private final CountDownLatch together;
+
+    /** What goes wrong on purpose. */
+    enum Fault {
+        NONE,
+
+        /** No commit of an offset reaches the broker. */
+        LOST_OFFSETS,
+
+        /** Each message's transaction is rolled back once, after the listener's work. */
+        ROLLBACK
+    }
 
     /**
      * Makes a container that has not been started.
@@ -40,10 +54,10 @@ final class ContainerRun implements AutoCloseable {
             AbstractMessageListenerContainer<?, ?> original,
             TestedConsumer consumer,
             List<LoggedRecord> records,
-            boolean losesCommits,
+            Fault fault,
             CountDownLatch together) {
         this.consumer = consumer;
-        this.losesCommits = losesCommits;
+        this.fault = fault;
         this.together = together;
         this.reader = new RecordReader(original);
         Object max = ContainerFacts.consumerSettings(original).get(ConsumerConfig.MAX_POLL_RECORDS_CONFIG);
@@ -89,7 +103,19 @@ final class ContainerRun implements AutoCloseable {
     }
 
     boolean losesCommits() {
-        return this.losesCommits;
+        return this.fault == Fault.LOST_OFFSETS;
+    }
+
+    boolean rollsBack() {
+        return this.fault == Fault.ROLLBACK;
+    }
+
+    void rolledBack(Set<MessageId> messages) {
+        this.rolledBack.addAll(messages);
+    }
+
+    boolean haveBeenRolledBack(Set<MessageId> messages) {
+        return this.rolledBack.containsAll(messages);
     }
 
     void enter() {
@@ -114,10 +140,16 @@ final class ContainerRun implements AutoCloseable {
         this.container.start();
     }
 
-    /** Returns when the container has done with all records, or has stopped by itself. */
+    /** Returns when the container has done with all records. */
     void awaitDone(long deadlineNanos, Duration timeout) throws InterruptedException {
-        boolean done = this.kafkaConsumer.awaitDone(GLANCE);
-        while (!done && this.container.isRunning()) {
+        while (!this.kafkaConsumer.awaitDone(GLANCE)) {
+            if (!this.container.isChildRunning() && !this.kafkaConsumer.awaitDone(Duration.ZERO)) {
+                throw new AssertionError(
+                        ("The container of %s has stopped before it was done with its records: its error handler has stopped"
+                                        + " it, or an Error has ended its thread. See the log; deliver records that do not"
+                                        + " stop it, or expect this error.")
+                                .formatted(this.consumer));
+            }
             if (System.nanoTime() - deadlineNanos > 0) {
                 throw new AssertionError(
                         ("%s has not done with its records within %s: it fails and retries (%d failed attempts so far), waits"
@@ -126,11 +158,9 @@ final class ContainerRun implements AutoCloseable {
                                         + " idempotency.test.timeout.")
                                 .formatted(this.consumer, timeout, this.consumer.failures()));
             }
-            done = this.kafkaConsumer.awaitDone(GLANCE);
         }
-        if (done) {
-            requireAllRead();
-        }
+        requireAllRead();
+        requireRollback();
     }
 
     /** A delivery of nothing would pass for one that was idempotent. */
@@ -143,6 +173,15 @@ final class ContainerRun implements AutoCloseable {
                                     + " Deliver records of partitions that it reads, as ConsumerRecords if their offsets"
                                     + " matter.")
                             .formatted(this.consumer, unread));
+        }
+    }
+
+    private void requireRollback() {
+        if (rollsBack() && this.rolledBack.isEmpty()) {
+            throw new AssertionError(
+                    ("%s was not called with any of the records, or failed itself, so nothing was rolled"
+                                    + " back after its work. Deliver messages that are new to its database and succeed.")
+                            .formatted(this.consumer));
         }
     }
 

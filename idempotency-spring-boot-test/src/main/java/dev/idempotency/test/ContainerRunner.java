@@ -1,5 +1,6 @@
 package dev.idempotency.test;
 
+import dev.idempotency.test.ContainerRun.Fault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,31 +23,17 @@ final class ContainerRunner {
     }
 
     /** Delivers the records to so many containers at the same time. */
-    void runTogether(
-            AbstractMessageListenerContainer<?, ?> original,
-            TestedConsumer consumer,
-            List<LoggedRecord> records,
-            int containers) {
-        run(original, consumer, records, containers, false);
-    }
-
-    /** Delivers the records to a container none of whose commits arrive. */
-    void runAndCrash(
-            AbstractMessageListenerContainer<?, ?> original, TestedConsumer consumer, List<LoggedRecord> records) {
-        run(original, consumer, records, 1, true);
-    }
-
-    private void run(
+    void run(
             AbstractMessageListenerContainer<?, ?> original,
             TestedConsumer consumer,
             List<LoggedRecord> records,
             int containers,
-            boolean losesCommits) {
+            Fault fault) {
         CountDownLatch together = new CountDownLatch(containers);
         List<ContainerRun> runs = new ArrayList<>();
         try {
             for (int i = 0; i < containers; i++) {
-                runs.add(new ContainerRun(original, consumer, records, losesCommits, together));
+                runs.add(new ContainerRun(original, consumer, records, fault, together));
             }
             long deadline = System.nanoTime() + this.timeout.toNanos();
             runs.forEach(ContainerRun::start);

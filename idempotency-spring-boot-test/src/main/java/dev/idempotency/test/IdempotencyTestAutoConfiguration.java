@@ -76,6 +76,12 @@ public final class IdempotencyTestAutoConfiguration {
         }
 
         @Bean
+        @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+        static RollbackAdvisor idempotencyTestRollbackAdvisor() {
+            return new RollbackAdvisor();
+        }
+
+        @Bean
         @Conditional(OnRedelivery.class)
         RedeliveryInstaller idempotencyTestRedeliveryInstaller(
                 ListenerDefinitionRegistry definitions, IdempotencyTestProperties properties) {

@@ -67,10 +67,11 @@ record LoggedRecord(
         return this.coordinates.offset();
     }
 
-    LoggedRecord at(long offset) {
+    /** The same message, sent a second later. */
+    LoggedRecord republishedAt(long offset) {
         return new LoggedRecord(
                 new RecordCoordinates(topic(), this.coordinates.partition(), offset),
-                this.timestamp,
+                this.timestamp + 1_000,
                 this.headers,
                 this.key,
                 this.value,

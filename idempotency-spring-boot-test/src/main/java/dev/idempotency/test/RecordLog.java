@@ -47,7 +47,7 @@ final class RecordLog {
 
     /** The same once more, at another place. */
     LoggedRecord republish(LoggedRecord record) {
-        return record.at(nextOffset(record.partition()));
+        return record.republishedAt(nextOffset(record.partition()));
     }
 
     private long nextOffset(TopicPartition partition) {

@@ -2,6 +2,7 @@ package dev.idempotency.test;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.test.ConsumerOutcomes.Processed;
+import dev.idempotency.test.ContainerRun.Fault;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -50,18 +51,18 @@ public final class TestDelivery {
         Assert.isTrue(deliveries > 0, () -> "At least one delivery is needed, not " + deliveries);
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
         for (int i = 0; i < deliveries; i++) {
-            run(this.records);
+            run(this.records, Fault.NONE);
         }
         return verify(before, List.of());
     }
 
-    /** Delivers them, and delivers them again as new records, which stand elsewhere: the producer has sent them twice. */
+    /** Delivers them, and again as later records at other offsets: the producer has sent them twice. */
     public TestedConsumer republished() {
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
         List<LoggedRecord> copies =
                 this.records.stream().map(this.runner.log()::republish).toList();
-        run(this.records);
-        run(copies);
+        run(this.records, Fault.NONE);
+        run(copies, Fault.NONE);
         return verify(before, copies);
     }
 
@@ -69,7 +70,7 @@ public final class TestDelivery {
     public TestedConsumer concurrently(int containers) {
         Assert.isTrue(containers > 0, () -> "At least one container is needed, not " + containers);
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        this.runner.runTogether(this.container, this.consumer, this.records, containers);
+        this.runner.run(this.container, this.consumer, this.records, containers, Fault.NONE);
         return verify(before, List.of());
     }
 
@@ -79,13 +80,28 @@ public final class TestDelivery {
      */
     public TestedConsumer crashingBeforeTheOffsetIsCommitted() {
         List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
-        this.runner.runAndCrash(this.container, this.consumer, this.records);
-        run(this.records);
+        run(this.records, Fault.LOST_OFFSETS);
+        run(this.records, Fault.NONE);
         return verify(before, List.of());
     }
 
-    private void run(List<LoggedRecord> delivered) {
-        this.runner.runTogether(this.container, this.consumer, delivered, 1);
+    /**
+     * Delivers them and rolls each message's transaction back once, after the listener's work, so that they are
+     * redelivered. What the listener has done outside its transaction is then done twice: in {@code REQUIRES_NEW}, on
+     * another thread, or in another system.
+     */
+    public TestedConsumer failingAfterTheWork() {
+        Assert.state(
+                this.consumer.isProtected(),
+                () -> "%s is a listener without @IdempotentListener: it has no transaction to roll back."
+                        .formatted(this.consumer));
+        List<Processed> before = List.copyOf(this.consumer.outcomes().processed());
+        run(this.records, Fault.ROLLBACK);
+        return verify(before, List.of());
+    }
+
+    private void run(List<LoggedRecord> delivered, Fault fault) {
+        this.runner.run(this.container, this.consumer, delivered, 1, fault);
     }
 
     private TestedConsumer verify(List<Processed> before, List<LoggedRecord> copies) {

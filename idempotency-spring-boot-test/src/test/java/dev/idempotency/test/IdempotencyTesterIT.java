@@ -3,6 +3,7 @@ package dev.idempotency.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.test.TestedApplication.Effects;
 import dev.idempotency.test.TestedApplication.Order;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -90,6 +92,90 @@ class IdempotencyTesterIT {
                 .processed(this.id)
                 .dropped(1);
         assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+    }
+
+    @Test
+    void aKeyMadeOfTheTimestampDoesNotRecogniseARecordThatWasSentTwice() {
+        TestDelivery delivery = this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id));
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(delivery::republished)
+                .withMessageContaining("consumer 'timestamps' is not idempotent");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ledger, tested",
+        "batch, tested",
+        "poll, tested",
+        "manual, tested-odd",
+        "inbox, odd-inbox",
+        "offsets, tested-odd"
+    })
+    void whatWasRolledBackAfterTheWorkIsRedeliveredAndDoneOnce(String consumer, String topic) {
+        String other = this.id + "-b";
+
+        TestedConsumer tested = this.tester
+                .consumer(consumer)
+                .deliver(record(topic, 0, this.id), record(topic, 0, other))
+                .failingAfterTheWork();
+
+        assertThat(tested).dropped(0).deadLettered(0);
+        assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
+        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
+    }
+
+    @Test
+    void whatWasRolledBackAfterTheWorkIsNotTakenForADuplicateOfItsConstraint() {
+        this.tester.consumer("unique").deliver(record("odd-unique", 0, this.id)).failingAfterTheWork();
+
+        assertThat(this.tester.consumer("unique")).dropped(0).failed(1);
+        assertThat(this.tester.consumer("unique").processed()).hasSize(1);
+    }
+
+    @Test
+    void whatIsDoneInATransactionOfItsOwnIsDoneAgainAfterARollback() {
+        this.tester
+                .consumer("separate")
+                .deliver(record("odd-separate", 0, this.id))
+                .failingAfterTheWork();
+
+        assertThat(this.tester.consumer("separate")).processed(this.id);
+        assertThat(this.effects.of("separate")).containsExactly(this.id, this.id);
+    }
+
+    @Test
+    void aRollbackThatDoesNotHappenIsNoSuccess() {
+        TestDelivery delivery = this.tester.consumer("ledger").deliver(payment(this.id));
+        delivery.once();
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(delivery::failingAfterTheWork)
+                .withMessageContaining("consumer 'ledger' was not called with any of the records");
+        assertThatIllegalStateException()
+                .isThrownBy(this.tester.consumer("unprotected").deliver(payment(this.id))::failingAfterTheWork)
+                .withMessageContaining("without @IdempotentListener");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"stopping", "dying"})
+    void aContainerThatStopsFailsTheDelivery(String consumer) {
+        TestDelivery delivery = this.tester.consumer(consumer).deliver(record("odd-" + consumer, 0, this.id));
+
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(delivery::once)
+                .withMessageContaining("The container of consumer '%s' has stopped".formatted(consumer));
+    }
+
+    @Test
+    void tenContainersAtOnceGiveUpNothingOfAnInbox() {
+        assertThat(this.tester
+                        .consumer("inbox")
+                        .deliver(record("odd-inbox", 7, this.id))
+                        .concurrently(10))
+                .processed(this.id)
+                .dropped(9)
+                .deadLettered(0);
     }
 
     @Test

@@ -19,7 +19,11 @@ import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.CommonContainerStoppingErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Listeners whose containers read otherwise than most, and those of the rarer strategies. */
 @Configuration(proxyBeanMethods = false)
@@ -54,9 +58,20 @@ class OddContainers {
         }
     }
 
+    /** Stops at the first failure. */
     @Bean
-    Listeners oddListeners(Effects effects) {
-        return new Listeners(effects);
+    ConcurrentKafkaListenerContainerFactory<String, String> stoppingFactory(
+            ConsumerFactory<String, String> consumerFactory) {
+        ConcurrentKafkaListenerContainerFactory<String, String> factory =
+                new ConcurrentKafkaListenerContainerFactory<>();
+        factory.setConsumerFactory(consumerFactory);
+        factory.setCommonErrorHandler(new CommonContainerStoppingErrorHandler());
+        return factory;
+    }
+
+    @Bean
+    Listeners oddListeners(Effects effects, PlatformTransactionManager transactionManager) {
+        return new Listeners(effects, transactionManager);
     }
 
     @Bean
@@ -68,10 +83,43 @@ class OddContainers {
     static class Listeners {
 
         private final Effects effects;
+        private final TransactionTemplate newTransaction;
         private final Set<String> retried = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects) {
+        Listeners(Effects effects, PlatformTransactionManager transactionManager) {
             this.effects = effects;
+            this.newTransaction = new TransactionTemplate(transactionManager);
+            this.newTransaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        }
+
+        @KafkaListener(topics = "odd-separate", groupId = "separate")
+        @IdempotentListener("separate")
+        void separate(ConsumerRecord<String, String> record) {
+            this.newTransaction.executeWithoutResult(status -> this.effects.add("separate", record.value()));
+        }
+
+        @KafkaListener(topics = "odd-stopping", groupId = "stopping", containerFactory = "stoppingFactory")
+        @IdempotentListener("stopping")
+        void stopping(ConsumerRecord<String, String> record) {
+            throw new IllegalStateException("not today");
+        }
+
+        @KafkaListener(topics = "odd-dying", groupId = "dying")
+        @IdempotentListener("dying")
+        void dying(ConsumerRecord<String, String> record) {
+            throw new OutOfMemoryError("not today");
+        }
+
+        @KafkaListener(topics = "odd-timestamps", groupId = "timestamps")
+        @IdempotentListener(consumer = "timestamps", key = "#record.value() + '/' + #record.timestamp()")
+        void timestamps(ConsumerRecord<String, String> record) {
+            this.effects.add("timestamps", record.value());
+        }
+
+        @KafkaListener(topics = "odd-inbox", groupId = "inbox")
+        @IdempotentListener(consumer = "inbox", inbox = true)
+        void inbox(ConsumerRecord<String, String> record) {
+            this.effects.add("inbox", record.value());
         }
 
         @KafkaListener(
