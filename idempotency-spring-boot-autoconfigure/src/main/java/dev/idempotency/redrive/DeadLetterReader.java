@@ -5,7 +5,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
-import java.time.Duration;
+import dev.idempotency.observe.ConsumerDescription;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,7 +42,7 @@ final class DeadLetterReader implements AutoCloseable {
     private final SortedMap<String, Uuid> topicIds = new TreeMap<>();
     private final SortedMap<TopicPartition, Range> contents =
             new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparingInt(TopicPartition::partition));
-    private final Map<TopicPartition, RedrivenOffsets> redriven = new HashMap<>();
+    private final Map<TopicPartition, Long> positions = new HashMap<>();
 
     private DeadLetterReader(DeadLetterSource source, int maxRedrives) {
         this.source = source;
@@ -83,14 +83,16 @@ final class DeadLetterReader implements AutoCloseable {
                     .forEach(partition -> partitions.add(new TopicPartition(topic.name(), partition.partition())));
         });
         this.contents.putAll(reader.contents(partitions));
-        Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);
-        partitions.forEach(partition -> this.redriven.put(
-                partition,
-                RedrivenOffsets.of(committed.get(partition), topicId(partition), this.contents.get(partition))));
+        reader.committed(partitions).forEach((partition, committed) -> {
+            // Another topic of the same name begins anew.
+            if (committed.metadata().equals(topicId(partition))) {
+                this.positions.put(partition, committed.offset());
+            }
+        });
     }
 
-    private Uuid topicId(TopicPartition partition) {
-        return Objects.requireNonNull(this.topicIds.get(partition.topic()));
+    private String topicId(TopicPartition partition) {
+        return String.valueOf(this.topicIds.get(partition.topic()));
     }
 
     /** The topics that exist, by name. */
@@ -103,9 +105,23 @@ final class DeadLetterReader implements AutoCloseable {
         return this.contents;
     }
 
-    /** What need no more be sent back of a partition. */
-    RedrivenOffsets redriven(TopicPartition partition) {
-        return Objects.requireNonNull(this.redriven.get(partition));
+    /** What stands in a partition and may still be sent back. */
+    Range rest(TopicPartition partition) {
+        return Objects.requireNonNull(this.contents.get(partition))
+                .intersect(new Range(position(partition), Long.MAX_VALUE));
+    }
+
+    /** The offset before which nothing of a partition is to be sent back again. */
+    private long position(TopicPartition partition) {
+        return this.positions.getOrDefault(partition, 0L);
+    }
+
+    /** Has the brokers remember that nothing before an offset of a partition is to be sent back again. */
+    void commit(TopicPartition partition, long position) {
+        if (position > position(partition)) {
+            readerOf(partition).commit(Map.of(partition, new OffsetAndMetadata(position, topicId(partition))));
+            this.positions.put(partition, position);
+        }
     }
 
     /** Reads what stands in a range of a partition. */
@@ -114,22 +130,22 @@ final class DeadLetterReader implements AutoCloseable {
             Range range,
             BooleanSupplier stopped,
             Consumer<List<ConsumerRecord<byte[], byte[]>>> records) {
-        Objects.requireNonNull(this.readers.get(this.source.brokersOf(partition.topic())))
-                .read(Map.of(partition, range), stopped, records);
+        readerOf(partition).read(Map.of(partition, range), stopped, records);
+    }
+
+    private PartitionReader readerOf(TopicPartition partition) {
+        return Objects.requireNonNull(this.readers.get(this.source.brokersOf(partition.topic())));
     }
 
     /** Reads all that has come since a time. */
     void readSince(Instant time, BooleanSupplier stopped, Consumer<List<ConsumerRecord<byte[], byte[]>>> records) {
-        this.readers.forEach(
-                (brokers, reader) -> reader.read(reader.since(time, on(brokers, this.contents)), stopped, records));
-    }
-
-    /** The part of something that is about topics on these brokers. */
-    private <T> Map<TopicPartition, T> on(BrokerConnection brokers, Map<TopicPartition, T> all) {
-        Map<TopicPartition, T> there = new HashMap<>(all);
-        there.keySet()
-                .removeIf(partition -> !this.source.brokersOf(partition.topic()).equals(brokers));
-        return there;
+        this.readers.forEach((brokers, reader) -> {
+            Map<TopicPartition, Range> there = new HashMap<>(this.contents);
+            there.keySet()
+                    .removeIf(partition ->
+                            !this.source.brokersOf(partition.topic()).equals(brokers));
+            reader.read(reader.since(time, there), stopped, records);
+        });
     }
 
     /** What a record is to the consumer, or {@code null} if it is another consumer's. */
@@ -154,48 +170,27 @@ final class DeadLetterReader implements AutoCloseable {
     }
 
     private DeadLetterStatus statusOf(ConsumerRecord<?, ?> record, @Nullable RecordCoordinates original, int redrives) {
-        if (redriven(partitionOf(record)).contains(record.offset())) {
-            return DeadLetterStatus.REDRIVEN;
-        }
         if (original == null) {
             return DeadLetterStatus.ASTRAY;
         }
         if (redrives >= this.maxRedrives) {
             return DeadLetterStatus.PARKED;
         }
-        return isForgotten(Instant.ofEpochMilli(record.timestamp()))
-                ? DeadLetterStatus.EXPIRED
-                : DeadLetterStatus.PENDING;
+        if (isForgotten(Instant.ofEpochMilli(record.timestamp()))) {
+            return DeadLetterStatus.EXPIRED;
+        }
+        return (record.offset() < position(partitionOf(record))) ? DeadLetterStatus.REDRIVEN : DeadLetterStatus.PENDING;
     }
 
     /** Whether its consumer may have processed and forgotten its message since. */
     private boolean isForgotten(Instant deadSince) {
-        Duration retention = this.source.retention();
-        return retention != null && deadSince.isBefore(Instant.now().minus(retention));
+        ConsumerDescription consumer = this.source.description();
+        return consumer.strategy().isForgetful()
+                && deadSince.isBefore(Instant.now().minus(consumer.retention()));
     }
 
     static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
         return new TopicPartition(record.topic(), record.partition());
-    }
-
-    /**
-     * Has it remembered, by the brokers, what need no more be sent back. What other instances have committed meanwhile is
-     * kept, and known here from now on.
-     */
-    void commit() {
-        this.readers.forEach((brokers, reader) -> commit(reader, on(brokers, this.redriven)));
-    }
-
-    private void commit(PartitionReader reader, Map<TopicPartition, RedrivenOffsets> all) {
-        Map<TopicPartition, OffsetAndMetadata> before = reader.committed(all.keySet());
-        Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
-        all.forEach((partition, here) -> {
-            long from = Objects.requireNonNull(this.contents.get(partition)).from();
-            // They may have come further than the partition had when it was opened here.
-            here.addAll(RedrivenOffsets.of(before.get(partition), topicId(partition), new Range(from, Long.MAX_VALUE)));
-            offsets.put(partition, here.toCommit());
-        });
-        reader.commit(offsets);
     }
 
     @Override

@@ -1,27 +1,24 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.kafka.BrokerConnection;
-import java.time.Duration;
+import dev.idempotency.observe.ConsumerDescription;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where the dead letters of a consumer are, and where they belong.
  *
- * @param consumer the consumer
- * @param retention how long it remembers messages; {@code null} if it forgets none
+ * @param description the consumer
  * @param groups its consumer groups
  * @param listener where it reads from
  * @param topics its own topics, without those of its retries
  * @param deadLetterTopics topics that may exist, and the brokers that they are on
  */
 record DeadLetterSource(
-        String consumer,
-        @Nullable Duration retention,
+        ConsumerDescription description,
         Set<String> groups,
         BrokerConnection listener,
         Set<String> topics,
@@ -33,6 +30,10 @@ record DeadLetterSource(
         deadLetterTopics = new TreeMap<>(Map.copyOf(deadLetterTopics));
     }
 
+    String consumer() {
+        return this.description.name();
+    }
+
     /** The brokers that one of its dead-letter topics is on. */
     BrokerConnection brokersOf(String deadLetterTopic) {
         return Objects.requireNonNull(this.deadLetterTopics.get(deadLetterTopic));
@@ -40,6 +41,6 @@ record DeadLetterSource(
 
     /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
     String redriveGroup() {
-        return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + this.consumer;
+        return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + consumer();
     }
 }

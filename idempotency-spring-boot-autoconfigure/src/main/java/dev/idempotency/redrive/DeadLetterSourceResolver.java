@@ -4,7 +4,6 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.PartitionReader;
-import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -70,7 +69,6 @@ public final class DeadLetterSourceResolver {
         if (main.isEmpty()) {
             return null;
         }
-        ConsumerDescription description = protectedListeners.get(0).consumer();
         BrokerConnection listener = BrokerConnection.of(main.get(0));
         Set<String> topics =
                 main.stream().flatMap(container -> topicsOf(container).stream()).collect(Collectors.toSet());
@@ -81,8 +79,7 @@ public final class DeadLetterSourceResolver {
                 .forEach(deadLetter -> ContainerFacts.topicsOf(deadLetter)
                         .forEach(topic -> deadLetters.put(topic, BrokerConnection.of(deadLetter)))));
         return new DeadLetterSource(
-                consumer,
-                description.strategy().isForgetful() ? description.retention() : null,
+                protectedListeners.get(0).consumer(),
                 main.stream()
                         .map(MessageListenerContainer::getGroupId)
                         .filter(Objects::nonNull)

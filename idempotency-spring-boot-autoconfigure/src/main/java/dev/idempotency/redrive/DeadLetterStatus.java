@@ -10,7 +10,7 @@ public enum DeadLetterStatus {
     /** It can be sent back. */
     PENDING,
 
-    /** It has been sent back. If it failed again, that is another dead letter. */
+    /** It has been sent back, as all before it. If it failed again, that is another dead letter. */
     REDRIVEN,
 
     /** It has been sent back so often that it stays. */

@@ -2,6 +2,7 @@ package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
+import dev.idempotency.Strategy;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.BrokerQueries;
@@ -31,8 +32,8 @@ import org.springframework.beans.factory.DisposableBean;
  *
  * <p>A dead letter goes to the topic and partition where it stood first, with its key, headers and value, so that it takes
  * the ordinary path: it is processed once, however often it is sent. All groups that read the topic see it. A header counts
- * the rounds, and after some it stays. What was sent back is remembered by the brokers, as offsets of a group that nobody
- * is a member of: {@code <consumer group>.redrive.<consumer>}.
+ * the rounds, and after some it stays. Up to where all were sent back is remembered by the brokers, as the offsets of a group
+ * that nobody is a member of: {@code <consumer group>.redrive.<consumer>}.
  */
 public final class DeadLetters implements DisposableBean {
 
@@ -142,9 +143,6 @@ public final class DeadLetters implements DisposableBean {
                 progress.refused(letter.record(), refusal);
             } else {
                 progress.sent();
-                reader.redriven(DeadLetterReader.partitionOf(record))
-                        .add(new Range(record.offset(), record.offset() + 1));
-                reader.commit();
             }
         }
         progress.read(1);
@@ -155,7 +153,8 @@ public final class DeadLetters implements DisposableBean {
      * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
      * than its retention and have not been sent back.
      *
-     * @throws RedriveException if there is no such consumer, or another redrive of it is under way
+     * @throws RedriveException if there is no such consumer, it does not recognise what is sent twice, or another redrive of
+     *     it is under way
      */
     public RedriveReport redriveAll(String consumer) {
         return start(consumer, "all", letter -> true);
@@ -168,6 +167,12 @@ public final class DeadLetters implements DisposableBean {
 
     private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
         DeadLetterSource source = source(consumer);
+        if (source.description().strategy() == Strategy.OFFSET) {
+            throw new RedriveException(
+                    "Consumer '%s' has Strategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
+                            .formatted(consumer),
+                    null);
+        }
         JobControl control = new JobControl(this.redrivesPerSecond);
         RedriveProgress progress = new RedriveProgress(consumer, selection, groupsSeeing(source, null));
         Redrive redrive = new Redrive(source, selected, this.maxRedrives, this.producers, progress, control);

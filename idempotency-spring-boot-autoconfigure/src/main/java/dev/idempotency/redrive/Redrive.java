@@ -7,7 +7,6 @@ import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.RedriveReport.State;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -21,16 +20,13 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
- * <p>That one was sent is remembered after the brokers have it, every now and then: a crash in between leads to a second
- * send, which the claim drops; as does another instance that does the same at the same moment. What dies meanwhile is left
- * for the next time.
+ * <p>The brokers remember up to where all were sent or stay, after each poll. What stands behind one that could not be sent
+ * or was not selected, what was sent before a crash, and what another instance sends at the same moment, is sent a second
+ * time, and the claim drops it. What dies meanwhile is left for the next time.
  */
 final class Redrive {
 
     private static final Logger logger = LoggerFactory.getLogger(Redrive.class);
-
-    private static final int SENT_BETWEEN_COMMITS = 100;
-    private static final Duration BETWEEN_COMMITS = Duration.ofSeconds(1);
 
     private final DeadLetterSource source;
     private final Predicate<DeadLetter> selection;
@@ -38,8 +34,6 @@ final class Redrive {
     private final RawRecordProducers producers;
     private final RedriveProgress progress;
     private final JobControl control;
-    private int uncommitted;
-    private long committedAt;
 
     Redrive(
             DeadLetterSource source,
@@ -88,47 +82,37 @@ final class Redrive {
 
     private void send(DeadLetterReader reader) {
         Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
-        reader.contents().forEach((partition, contents) -> {
-            long from = Math.min(reader.redriven(partition).position(), contents.to());
-            ranges.put(partition, new Range(from, contents.to()));
-        });
+        reader.contents().keySet().forEach(partition -> ranges.put(partition, reader.rest(partition)));
         this.progress.expect(ranges.values().stream().mapToLong(Range::length).sum());
-        this.committedAt = System.nanoTime();
-        try {
-            ranges.forEach((partition, range) -> send(reader, partition, range));
-        } catch (RuntimeException | Error ex) {
-            try {
-                reader.commit();
-            } catch (RuntimeException unheard) {
-                ex.addSuppressed(unheard);
-            }
-            throw ex;
-        }
-        reader.commit();
+        ranges.forEach((partition, range) -> send(reader, partition, range));
     }
 
     private void send(DeadLetterReader reader, TopicPartition partition, Range range) {
         long[] next = {range.from()};
+        long[] done = {range.from()};
         reader.read(partition, range, this.control::isCancelled, records -> {
             for (ConsumerRecord<byte[], byte[]> record : records) {
-                if (this.control.isCancelled()) {
-                    return;
+                boolean settled = !this.control.isCancelled() && isDone(reader, record);
+                if (this.control.isCancelled() && !settled) {
+                    break;
                 }
-                reader.redriven(partition).add(new Range(next[0], record.offset()));
-                commitIfDue(reader);
-                if (isDone(reader, record)) {
-                    reader.redriven(partition).add(new Range(record.offset(), record.offset() + 1));
-                } else if (this.control.isCancelled()) {
-                    return;
-                }
-                this.progress.read(record.offset() + 1 - next[0]);
-                next[0] = record.offset() + 1;
+                pass(next, done, record.offset() + 1, settled);
             }
+            reader.commit(partition, done[0]);
         });
         if (!this.control.isCancelled()) {
-            reader.redriven(partition).add(new Range(next[0], range.to()));
-            this.progress.read(range.to() - next[0]);
+            pass(next, done, range.to(), true);
+            reader.commit(partition, done[0]);
         }
+    }
+
+    /** Goes on to an offset; all before it is done only if nothing before was left. */
+    private void pass(long[] next, long[] done, long to, boolean settled) {
+        if (settled && done[0] == next[0]) {
+            done[0] = to;
+        }
+        this.progress.read(to - next[0]);
+        next[0] = to;
     }
 
     /** Sends a dead letter back if it is to be; returns whether it need not be looked at again. */
@@ -137,14 +121,17 @@ final class Redrive {
         if (letter == null) {
             return true;
         }
-        if (letter.status() == DeadLetterStatus.PENDING && this.selection.test(letter)) {
-            this.control.pace(1);
-            return !this.control.isCancelled() && send(record, letter);
+        boolean selected = this.selection.test(letter);
+        if (letter.status() == DeadLetterStatus.PENDING) {
+            if (selected) {
+                this.control.pace(1);
+            }
+            return selected && !this.control.isCancelled() && send(record, letter);
         }
-        if (this.selection.test(letter)) {
+        if (selected) {
             this.progress.stays(letter.status());
         }
-        return letter.status() == DeadLetterStatus.REDRIVEN;
+        return true;
     }
 
     private boolean send(ConsumerRecord<byte[], byte[]> record, DeadLetter letter) {
@@ -154,18 +141,7 @@ final class Redrive {
             return false;
         }
         this.progress.sent();
-        this.uncommitted++;
         return true;
-    }
-
-    /** Says every now and then what was sent, and hears what other instances have sent. */
-    private void commitIfDue(DeadLetterReader reader) {
-        long now = System.nanoTime();
-        if (this.uncommitted >= SENT_BETWEEN_COMMITS || now - this.committedAt > BETWEEN_COMMITS.toNanos()) {
-            reader.commit();
-            this.uncommitted = 0;
-            this.committedAt = now;
-        }
     }
 
     /**

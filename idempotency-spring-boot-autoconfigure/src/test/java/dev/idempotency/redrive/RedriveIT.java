@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -45,7 +46,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged");
+        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged", "positions");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
         TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt", topic("gone"), topic("gone") + "-dlt");
@@ -124,7 +125,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @Test
     void thoseWithAnExceptionAreChosenAndTheOthersComeNextTime() {
-        send("chosen", "chosen state", "chosen argument", "chosen state again");
+        List.of("chosen state", "chosen argument", "chosen state again").forEach(id -> sendTo("chosen", 0, id));
         awaitDeadLetters("chosen", 3);
         mend("chosen");
         RedriveReport report = this.deadLetters.redriveMatching("chosen", new ExceptionPattern("*ArgumentException"));
@@ -132,8 +133,9 @@ class RedriveIT extends SharedApplicationTest {
         awaitEnd("chosen");
         awaitCaughtUp("chosen");
         assertThat(effectsOf("chosen")).containsExactly("chosen argument");
-        assertThat(redriveAll("chosen").sent()).isEqualTo(2);
+        assertThat(redriveAll("chosen").sent()).isEqualTo(3);
         awaitCaughtUp("chosen");
+        assertThat(redriveAll("chosen").sent()).isZero();
         assertThat(effectsOf("chosen")).containsExactly("chosen argument", "chosen state", "chosen state again");
     }
 
@@ -212,7 +214,11 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(TopicContents.of(topic("bystander"))).isEmpty();
         assertThat(letters("crafted"))
                 .extracting(DeadLetter::status)
-                .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.REDRIVEN);
+                .as("it is sent again with those before it that were refused")
+                .endsWith(DeadLetterStatus.PENDING, DeadLetterStatus.PENDING);
+        assertThat(redriveAll("crafted").sent()).isOne();
+        awaitCaughtUp("crafted");
+        assertThat(effectsOf("crafted")).containsExactly("crafted good");
     }
 
     @Test
@@ -274,6 +280,18 @@ class RedriveIT extends SharedApplicationTest {
         assertThat(this.deadLetters.redrive("gone", letters.get(0).record()).refused())
                 .isOne();
         assertThat(TestKafka.sharedAdmin().listTopics().names().get()).doesNotContain(topic("gone"));
+    }
+
+    @Test
+    void aConsumerThatDoesNotRecogniseASecondCopyIsRedrivenByNameOnly() {
+        craft("positions", "positions a", Instant.now());
+        assertThatExceptionOfType(RedriveException.class)
+                .isThrownBy(() -> this.deadLetters.redriveAll("positions"))
+                .withMessageContainingAll("'positions'", "by their coordinates");
+        DeadLetter letter = letters("positions").get(0);
+        assertThat(this.deadLetters.redrive("positions", letter.record()).sent()).isOne();
+        awaitCaughtUp("positions");
+        assertThat(effectsOf("positions")).containsExactly("positions a");
     }
 
     @Test
@@ -483,6 +501,12 @@ class RedriveIT extends SharedApplicationTest {
         @KafkaListener(topics = "gone${suffix}", groupId = "gone${suffix}", autoStartup = "false")
         @IdempotentListener(consumer = "gone")
         void gone(String payload) {}
+
+        @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
+        @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
+        void positions(String payload) {
+            this.effects.happen(payload);
+        }
 
         @KafkaListener(topics = "aged${suffix}", groupId = "aged${suffix}")
         @IdempotentListener(consumer = "aged", retention = "1h")
