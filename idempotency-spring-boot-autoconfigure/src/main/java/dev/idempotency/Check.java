@@ -77,6 +77,10 @@ public enum Check {
             Level.FAIL,
             "Its error handler is set too late for the library to wait in front of it: while the database is away, messages"
                     + " would go to the retry topics and be dead-lettered."),
+    MERGED_ENTITY(
+            Level.FAIL,
+            "A repository's save() merges such an entity: a duplicate updates the row, violates nothing, and is applied a"
+                    + " second time."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),

@@ -53,6 +53,7 @@ class KeyCheckTests {
                                 new DefaultTransactionAttribute(),
                                 key,
                                 version,
+                                null,
                                 List.of()),
                         (check, what, remedy) -> findings.add(check));
         return findings;
