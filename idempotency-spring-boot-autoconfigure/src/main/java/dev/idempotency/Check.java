@@ -34,7 +34,7 @@ public enum Check {
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     RENAMED_CONSUMER(Level.FAIL, "None of them would be recognised: a redelivery would be applied a second time."),
-    KEY_EXPRESSION(Level.FAIL, "No message would have a key.", true),
+    KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
     UNSTABLE_KEY(Level.FAIL, "No duplicate would ever be recognised."),
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),
     AUTO_COMMIT(Level.FAIL, "Offsets would be committed before the work: a crash between the two loses messages."),

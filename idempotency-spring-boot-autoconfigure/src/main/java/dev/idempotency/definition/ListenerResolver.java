@@ -158,7 +158,14 @@ final class ListenerResolver {
                         new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                         versions,
                         conflicts),
-                new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
+                new KeyFailures(
+                        description,
+                        fromHeaders,
+                        () -> (strategy == Strategy.VERSION)
+                                ? this.strategies.versions().hasProcessed(consumer)
+                                : store.hasProcessed(consumer),
+                        this.defaults.outages()::classify,
+                        observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
                 this.strategies.create(strategy, consumer, topics, observer, constraint),

@@ -8,6 +8,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
@@ -86,6 +87,11 @@ final class StrategyResolver {
             case UNIQUE_CONSTRAINT -> tables.byUniqueConstraint(Objects.requireNonNull(constraint), consumer, store);
             case MESSAGE_ID -> throw new IllegalStateException();
         };
+    }
+
+    /** The versions of a listener that has {@link Strategy#VERSION} and no faults. */
+    JdbcVersionStore versions() {
+        return Objects.requireNonNull(this.defaults.strategies()).versions();
     }
 
     /** Finds a constraint in the database; {@code null} where that is another fault already. */
