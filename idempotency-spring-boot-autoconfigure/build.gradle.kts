@@ -15,6 +15,7 @@ dependencies {
     "optional"(libs.spring.boot.micrometer.metrics)
     "optional"(libs.spring.boot.actuator.autoconfigure)
     "optional"(libs.spring.boot.health)
+    "optional"(libs.jakarta.persistence)
     "optional"(libs.json.path)
     "optional"(libs.jackson.databind)
 

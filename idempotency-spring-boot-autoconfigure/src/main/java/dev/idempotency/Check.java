@@ -34,7 +34,7 @@ public enum Check {
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     RENAMED_CONSUMER(Level.FAIL, "None of them would be recognised: a redelivery would be applied a second time."),
-    KEY_EXPRESSION(Level.FAIL, "No message would have a key.", true),
+    KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
     UNSTABLE_KEY(Level.FAIL, "No duplicate would ever be recognised."),
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),
     AUTO_COMMIT(Level.FAIL, "Offsets would be committed before the work: a crash between the two loses messages."),
@@ -74,6 +74,10 @@ public enum Check {
             Level.FAIL,
             "Its error handler is set too late for the library to wait in front of it: while the database is away, messages"
                     + " would go to the retry topics and be dead-lettered."),
+    MERGED_ENTITY(
+            Level.FAIL,
+            "A repository's save() merges such an entity: a duplicate updates the row, violates nothing, and is applied a"
+                    + " second time."),
     STRATEGY(Level.FAIL, "Messages would not be recognised in the way that the listener asks for.", true),
     RETENTION_VALUE(Level.FAIL, "Without it there is no telling when a message may be forgotten.", true),
     INBOX(Level.FAIL, "What was received could be neither shown nor replayed.", true),

@@ -4,8 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message has no key in the headers that are looked at, and the consumer has not processed any message with a key yet:
- * rather than dead-letter all of them, it waits until somebody says where the keys are.
+ * A message has no key in the headers that are looked at, or a version that is none, and the consumer has not processed any
+ * message yet: rather than dead-letter all of them, it waits until the listener says where keys and versions are.
  */
 public class NoKeysYetException extends IdempotencyException {
 

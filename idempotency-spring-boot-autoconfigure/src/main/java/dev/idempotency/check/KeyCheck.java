@@ -5,6 +5,7 @@ import dev.idempotency.check.MessageParameters.Carrier;
 import dev.idempotency.check.MessagePaths.Path;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
+import dev.idempotency.key.VersionResolver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -114,6 +115,14 @@ final class KeyCheck implements ListenerCheck {
                     "Its version expression '%s' uses %s, which is another one at every delivery."
                             .formatted(expression, changing),
                     VERSION_REMEDY);
+        }
+        Class<?> type = parameters.typeOf(expression);
+        if (changing == null && VersionResolver.isNeverVersion(type)) {
+            report.add(
+                    Check.KEY_EXPRESSION,
+                    "Its version expression '%s' gives a %s, which is never a version."
+                            .formatted(expression, type.getTypeName()),
+                    "Make it a whole number, such as a long, or a point in time, such as an Instant.");
         }
         String ofRecord = partOfRecord(expression, paths, parameters);
         if (ofRecord != null) {

@@ -17,6 +17,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.util.ClassUtils;
 
 /**
  * Checks all listeners when all beans are there and before any container starts, and later ones before theirs does.
@@ -26,6 +27,9 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 public final class ListenerChecks implements SmartLifecycle, ListenerInspection {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerChecks.class);
+
+    private static final boolean JPA_PRESENT =
+            ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final ObjectProvider<ListenerDefinitionRegistry> definitions;
@@ -56,6 +60,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ErrorHandlingCheck(),
                         new RetentionCheck(beanFactory, this::listeners),
                         new BatchCheck(),
+                        JPA_PRESENT ? new MergedEntityCheck(beanFactory) : (listener, report) -> {},
                         this::checkRetryTopic);
     }
 

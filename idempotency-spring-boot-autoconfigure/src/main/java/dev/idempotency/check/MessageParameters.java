@@ -8,8 +8,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
@@ -22,6 +24,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -42,12 +45,19 @@ final class MessageParameters {
         CALL
     }
 
+    /** The first of these parameters is, or has, the payload. */
+    private static final Set<Carrier> PAYLOADS = Set.of(Carrier.NONE, Carrier.RECORD, Carrier.MESSAGE);
+
+    /** A variable with properties, or methods without arguments. */
+    private static final Pattern PROPERTIES = Pattern.compile("#\\w+(\\??\\.\\w+(\\(\\))?)*");
+
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Map<String, Carrier> carriers = new HashMap<>();
     private final Map<String, String> headers = new HashMap<>();
     private final Map<String, Class<?>> types = new HashMap<>();
     private final List<String> payloads = new ArrayList<>();
+    private @Nullable Class<?> payloadType;
     private boolean payloadNamed;
 
     MessageParameters(Method method) {
@@ -62,6 +72,9 @@ final class MessageParameters {
         this.carriers.put("headers", Carrier.HEADERS_OF_RECORD);
         this.carriers.remove("payload");
         this.types.keySet().removeAll(Set.of("record", "coordinates", "headers", "payload"));
+        if (this.payloadType != null && possiblePayloads().isEmpty()) {
+            this.types.put("payload", this.payloadType);
+        }
     }
 
     private void add(String name, Parameter parameter, ResolvableType type) {
@@ -78,7 +91,11 @@ final class MessageParameters {
         if (carrier == Carrier.NONE) {
             this.payloads.add(name);
         }
-        this.payloadNamed |= AnnotatedElementUtils.hasAnnotation(parameter, Payload.class);
+        boolean named = AnnotatedElementUtils.hasAnnotation(parameter, Payload.class);
+        this.payloadNamed |= named;
+        if (named || (this.payloadType == null && PAYLOADS.contains(carrier))) {
+            this.payloadType = (carrier == Carrier.NONE) ? elementOf(type) : Object.class;
+        }
     }
 
     /** The parameters of which the first is taken for the payload, if it does not follow from the method that it is. */
@@ -115,6 +132,28 @@ final class MessageParameters {
     /** The type of the argument behind a variable, as far as it is known. */
     Class<?> type(String variable) {
         return this.types.getOrDefault(variable, Object.class);
+    }
+
+    /** Returns the declared type of a variable's property, such as {@code #payload.version}, as far as it is known. */
+    Class<?> typeOf(String expression) {
+        String path = expression.strip();
+        if (!PROPERTIES.matcher(path).matches()) {
+            return Object.class;
+        }
+        String[] steps = path.substring(1).split("\\??\\.");
+        Class<?> type = type(steps[0]);
+        for (int i = 1; i < steps.length; i++) {
+            type = Map.class.isAssignableFrom(type) ? Object.class : typeOf(steps[i], type);
+        }
+        return type;
+    }
+
+    private static Class<?> typeOf(String step, Class<?> owner) {
+        String name = step.replace("()", "");
+        Method getter =
+                step.equals(name) ? ClassUtils.getMethodIfAvailable(owner, "get" + StringUtils.capitalize(name)) : null;
+        Method method = (getter != null) ? getter : ClassUtils.getMethodIfAvailable(owner, name);
+        return (method != null) ? method.getReturnType() : Object.class;
     }
 
     /** What carries the message behind a variable. */

@@ -14,19 +14,21 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * in separate fields.
  *
  * @param schema the schema of its table
+ * @param table its table
  * @param name its name, unique within the schema
  * @param columns the number of columns in its key
  * @param keyPrefix precedes the values of the key in the detail of an error, such as {@code (a, b)=(}
  * @param query selects the row with a key, with a parameter for each column
  */
-public record UniqueConstraint(String schema, String name, int columns, String keyPrefix, String query) {
+public record UniqueConstraint(String schema, String table, String name, int columns, String keyPrefix, String query) {
 
     private static final String UNIQUE_VIOLATION = "23505";
 
     private static final String FIND = """
-            select n.nspname, i.relname, k.columns, k.prefix,
+            select n.nspname, t.relname, i.relname, k.columns, k.prefix,
                 format('select 1 from %I.%I where ', n.nspname, t.relname) || k.condition
-                    || coalesce(' and (' || pg_get_expr(x.indpred, x.indrelid) || ')', '') || ' limit 1'
+                    || coalesce(' and (' || pg_get_expr(x.indpred, x.indrelid) || ')', '') || ' limit 1',
+                k.generated, case when to_jsonb(x) ->> 'indnullsnotdistinct' = 'true' then null else k.nullable end
             from pg_index x
             join pg_class i on i.oid = x.indexrelid
             join pg_class t on t.oid = x.indrelid
@@ -35,11 +37,16 @@ public record UniqueConstraint(String schema, String name, int columns, String k
                 select count(*), '(' || string_agg(c.expression, ', ' order by a.attnum) || ')=(',
                     string_agg(
                         c.expression || ' = cast(? as ' || format_type(a.atttypid, a.atttypmod) || ')',
-                        ' and ' order by a.attnum)
+                        ' and ' order by a.attnum),
+                    min(o.attname::text) filter (where o.attidentity <> ''
+                        or pg_get_expr(d.adbin, d.adrelid) ~ '(nextval|random|uuid\\w*)\\('),
+                    min(o.attname::text) filter (where not o.attnotnull)
                 from pg_attribute a
                 cross join lateral (select pg_get_indexdef(i.oid, a.attnum, true)) c (expression)
+                left join pg_attribute o on o.attrelid = x.indrelid and o.attnum = x.indkey[a.attnum - 1]
+                left join pg_attrdef d on d.adrelid = o.attrelid and d.adnum = o.attnum
                 where a.attrelid = i.oid and a.attnum between 1 and x.indnkeyatts
-            ) k (columns, prefix, condition)
+            ) k (columns, prefix, condition, generated, nullable)
             where x.indisunique and x.indisvalid and not x.indisexclusion
                 and lower(?) in (
                     case when pg_table_is_visible(i.oid) then lower(i.relname) end, lower(n.nspname || '.' || i.relname))
@@ -71,7 +78,7 @@ public record UniqueConstraint(String schema, String name, int columns, String k
      * Finds a constraint or index by its name, or by schema and name; upper and lower case matter only where names differ in
      * nothing else.
      *
-     * @throws IllegalArgumentException if there is none
+     * @throws IllegalArgumentException if there is none, or it can never be violated
      */
     public static UniqueConstraint find(String name, JdbcTemplate jdbc) {
         return jdbc.query(FIND, (row, number) -> of(row), name, name).stream()
@@ -82,8 +89,21 @@ public record UniqueConstraint(String schema, String name, int columns, String k
     }
 
     private static UniqueConstraint of(ResultSet row) throws SQLException {
+        requireNone(row.getString(7), "is generated, so that each delivery gets another key");
+        requireNone(row.getString(8), "may be null, and nulls are distinct");
         return new UniqueConstraint(
-                row.getString(1), row.getString(2), row.getInt(3), row.getString(4), row.getString(5));
+                row.getString(1),
+                row.getString(2),
+                row.getString(3),
+                row.getInt(4),
+                row.getString(5),
+                row.getString(6));
+    }
+
+    private static void requireNone(@Nullable String column, String why) {
+        if (column != null) {
+            throw new IllegalArgumentException("Its column '%s' %s".formatted(column, why));
+        }
     }
 
     /** Returns whether an error reports a violation of this constraint, or of the same one of a partition. */

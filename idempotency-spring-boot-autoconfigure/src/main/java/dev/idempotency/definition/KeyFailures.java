@@ -3,19 +3,20 @@ package dev.idempotency.definition;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.ProcessedMessageStore;
+import java.util.function.BooleanSupplier;
 
-/** What becomes of a consumer's messages without a usable key. */
+/** What becomes of a consumer's messages without a usable key or version. */
 public final class KeyFailures {
 
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
-    private final ProcessedMessageStore store;
+    private final BooleanSupplier processedAny;
     private final FailureClassifier classifier;
     private final ConsumerObserver observer;
     private volatile boolean keyedBefore;
@@ -24,16 +25,17 @@ public final class KeyFailures {
      * Knows a consumer's source of keys.
      *
      * @param fromHeaders whether nobody has said where the keys are, so that headers are looked at
+     * @param processedAny asks the database whether the consumer has processed any message
      */
     KeyFailures(
             ConsumerDescription consumer,
             boolean fromHeaders,
-            ProcessedMessageStore store,
+            BooleanSupplier processedAny,
             FailureClassifier classifier,
             ConsumerObserver observer) {
         this.consumer = consumer;
         this.fromHeaders = fromHeaders;
-        this.store = store;
+        this.processedAny = processedAny;
         this.classifier = classifier;
         this.observer = observer;
     }
@@ -46,10 +48,11 @@ public final class KeyFailures {
         if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {
             return unusable;
         }
-        if (unusable instanceof MissingMessageKeyException && this.fromHeaders) {
+        boolean missing = unusable instanceof MissingMessageKeyException;
+        if (missing ? this.fromHeaders : this.consumer.strategy() == Strategy.VERSION) {
             try {
                 if (!isKeyedBefore()) {
-                    return noKeysYet(where, unusable);
+                    return missing ? noKeysYet(where, unusable) : noVersionsYet(unusable);
                 }
             } catch (RuntimeException ex) {
                 return ex;
@@ -67,9 +70,19 @@ public final class KeyFailures {
     /** Once it is, it stays so. The store is asked, so that a restart changes nothing. */
     private boolean isKeyedBefore() {
         if (!this.keyedBefore) {
-            this.keyedBefore = this.store.hasProcessed(this.consumer.name());
+            this.keyedBefore = this.processedAny.getAsBoolean();
         }
         return this.keyedBefore;
+    }
+
+    /** Once the type is a wrong one, it is so in all messages. */
+    private NoKeysYetException noVersionsYet(RuntimeException cause) {
+        return new NoKeysYetException(
+                ("%s Consumer '%s' has not processed any message yet, and all may be like that: it waits rather than"
+                                + " dead-letter them. Let @IdempotentListener(version = …) give a whole number, or a point in"
+                                + " time such as an Instant.")
+                        .formatted(cause.getMessage(), this.consumer.name()),
+                cause);
     }
 
     private NoKeysYetException noKeysYet(RecordCoordinates where, RuntimeException cause) {

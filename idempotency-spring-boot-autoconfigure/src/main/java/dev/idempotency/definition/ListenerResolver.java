@@ -3,6 +3,7 @@ package dev.idempotency.definition;
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
+import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.ContainerFacts;
@@ -15,7 +16,6 @@ import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -118,8 +118,8 @@ final class ListenerResolver {
                 () -> this.transactions.managerFor(
                         attribute, this.texts.resolve(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
         faults.addAll(StrategyValidator.validate(strategy, attribute));
-        AdmissionStrategy byConstraint = ListenerResolver.<@Nullable AdmissionStrategy>attempt(
-                faults, null, () -> byConstraint(strategy, annotation, consumer));
+        UniqueConstraint constraint = ListenerResolver.<@Nullable UniqueConstraint>attempt(
+                faults, null, () -> constraint(strategy, annotation));
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -145,6 +145,7 @@ final class ListenerResolver {
                 attribute,
                 expressed ? expression : null,
                 (versions != null) ? versionExpression : null,
+                constraint,
                 faults);
         if (manager == null || !faults.isEmpty()) {
             return new Resolved(listener, null);
@@ -161,21 +162,27 @@ final class ListenerResolver {
                         new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
                         versions,
                         conflicts),
-                new KeyFailures(description, fromHeaders, store, this.defaults.outages()::classify, observer),
+                new KeyFailures(
+                        description,
+                        fromHeaders,
+                        () -> (strategy == Strategy.VERSION)
+                                ? this.strategies.versions().hasProcessed(consumer)
+                                : store.hasProcessed(consumer),
+                        this.defaults.outages()::classify,
+                        observer),
                 new ListenerTransaction(
                         manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
-                (byConstraint != null) ? byConstraint : this.strategies.create(strategy, consumer, topics, observer),
+                this.strategies.create(strategy, consumer, topics, observer, constraint),
                 conflicts,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
     }
 
-    private @Nullable AdmissionStrategy byConstraint(
-            Strategy strategy, IdempotentListener annotation, String consumer) {
-        String constraint = this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY);
-        return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(constraint))
-                ? this.strategies.byUniqueConstraint(constraint, consumer)
+    private @Nullable UniqueConstraint constraint(Strategy strategy, IdempotentListener annotation) {
+        String name = this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY);
+        return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(name))
+                ? this.strategies.findUniqueConstraint(name)
                 : null;
     }
 

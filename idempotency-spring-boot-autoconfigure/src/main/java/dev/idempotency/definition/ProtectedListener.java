@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -23,6 +24,7 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  * @param transactionAttribute their attributes
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
  * @param versionExpression the expression for their versions, or {@code null} if they have none
+ * @param constraint the constraint that its messages are recognised by, or {@code null} if they are not
  * @param faults why it cannot be protected: empty, or the application does not start
  */
 public record ProtectedListener(
@@ -34,6 +36,7 @@ public record ProtectedListener(
         TransactionAttribute transactionAttribute,
         @Nullable String keyExpression,
         @Nullable String versionExpression,
+        @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults) {
 
     public ProtectedListener {
@@ -50,6 +53,7 @@ public record ProtectedListener(
                 this.transactionAttribute,
                 this.keyExpression,
                 this.versionExpression,
+                this.constraint,
                 Stream.concat(this.faults.stream(), more.stream()).toList());
     }
 

@@ -2,15 +2,19 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.Strategy;
+import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
+import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Finds out how the messages of a listener are recognised. */
 final class StrategyResolver {
@@ -61,35 +65,50 @@ final class StrategyResolver {
         return strategy;
     }
 
-    /** Makes the strategy of a listener that has no faults. */
-    AdmissionStrategy create(Strategy strategy, String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+    /**
+     * Makes the strategy of a listener that has no faults.
+     *
+     * @param constraint the constraint that it is recognised by, if it is
+     */
+    AdmissionStrategy create(
+            Strategy strategy,
+            String consumer,
+            TopicIdTracker topics,
+            ConsumerObserver observer,
+            @Nullable UniqueConstraint constraint) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        if (strategy == Strategy.MESSAGE_ID || tables == null) {
-            return new MessageIdStrategy(consumer, new FailureTranslatingStore(this.defaults.store()));
-        }
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
+        if (strategy == Strategy.MESSAGE_ID || tables == null) {
+            return new MessageIdStrategy(consumer, store);
+        }
         return switch (strategy) {
             case VERSION -> tables.byVersion(consumer, store);
             case OFFSET -> tables.byOffset(consumer, topics, observer, store);
-            case MESSAGE_ID, UNIQUE_CONSTRAINT -> throw new IllegalStateException();
+            case UNIQUE_CONSTRAINT -> tables.byUniqueConstraint(Objects.requireNonNull(constraint), consumer, store);
+            case MESSAGE_ID -> throw new IllegalStateException();
         };
     }
 
-    /** Finds the constraint of a listener that is recognised by one, in the database. */
-    AdmissionStrategy byUniqueConstraint(String constraint, String consumer) {
+    /** The versions of a listener that has {@link Strategy#VERSION} and no faults. */
+    JdbcVersionStore versions() {
+        return Objects.requireNonNull(this.defaults.strategies()).versions();
+    }
+
+    /** Finds a constraint in the database; {@code null} where that is another fault already. */
+    @Nullable
+    UniqueConstraint findUniqueConstraint(String name) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         if (tables == null || !tables.isUniqueConstraintSupported()) {
-            return new MessageIdStrategy(consumer, store);
+            return null;
         }
         try {
-            return tables.byUniqueConstraint(constraint, consumer, store);
+            return tables.findUniqueConstraint(name);
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
                     Check.STRATEGY,
-                    "uniqueConstraint = \"%s\" cannot tell duplicates. %s.".formatted(constraint, ex.getMessage()),
-                    "Name a unique constraint or unique index of a table that the listener inserts into, and let it be made"
-                            + " before the application starts, as by its migrations.");
+                    "uniqueConstraint = \"%s\" cannot tell duplicates. %s.".formatted(name, ex.getMessage()),
+                    "Name a unique constraint or index on what the message sets, not null, of a table that the listener"
+                            + " inserts into, and create it before the application starts, as by its migrations.");
         }
     }
 }

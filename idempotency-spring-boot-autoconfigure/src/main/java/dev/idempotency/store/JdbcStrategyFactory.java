@@ -58,18 +58,23 @@ public final class JdbcStrategyFactory implements AutoCloseable {
     }
 
     /**
+     * Finds a constraint of the application's.
+     *
+     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
+     */
+    public UniqueConstraint findUniqueConstraint(String name) {
+        return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
+    }
+
+    /**
      * Recognises the messages of a consumer by what a constraint refuses.
      *
      * @param store who watches the listener's transactions
-     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
      */
-    public AdmissionStrategy byUniqueConstraint(String constraint, String consumer, ProcessedMessageStore store) {
+    public AdmissionStrategy byUniqueConstraint(
+            UniqueConstraint constraint, String consumer, ProcessedMessageStore store) {
         return new UniqueConstraintStrategy(
-                consumer,
-                this.database.inTransaction(jdbc -> UniqueConstraint.find(constraint, jdbc)),
-                this.database,
-                new ClaimTransaction(this.database, this.claimTimeout),
-                store);
+                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout), store);
     }
 
     /** The newest versions of entities. */

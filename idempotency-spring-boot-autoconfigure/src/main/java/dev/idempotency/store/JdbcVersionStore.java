@@ -173,6 +173,13 @@ public final class JdbcVersionStore implements AutoCloseable {
                 Stream.concat(Stream.of(consumer), values).toArray());
     }
 
+    /** Returns whether any entity of a consumer is known. */
+    public boolean hasProcessed(String consumer) {
+        return StoreExceptionTranslator.attempt(
+                () -> "ask whether consumer '" + consumer + "' has processed any message",
+                () -> statistics(List.of(consumer)).oldestAges().containsKey(consumer));
+    }
+
     /**
      * Forgets an entity, so that any version of it can be processed.
      *

@@ -51,7 +51,7 @@ class OptionalLibrariesTests {
         "(jackson-databind-3|spring-boot-actuator).*, idempotencyResultConverter idempotencyEndpoint idempotencyInboxEndpoint",
         "'(spring-boot-)?flyway-.*', ''",
         "'(HikariCP|postgresql|json-path).*', ''",
-        "'(spring-(orm|web|webmvc|data)|hibernate|tomcat|spring-boot-(web|servlet|tomcat|hibernate|jpa|data)).*', ''"
+        "'(spring-(orm|web|webmvc|data)|hibernate|jakarta.persistence|tomcat|spring-boot-(web|servlet|tomcat|hibernate|jpa|data)).*', ''"
     })
     void withoutALibraryThereIsAllButWhatNeedsIt(String jars, String missing) throws Exception {
         List<String> gone =

@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;
+import java.math.BigDecimal;
 import java.time.DayOfWeek;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -53,6 +57,7 @@ class KeyCheckTests {
                                 new DefaultTransactionAttribute(),
                                 key,
                                 version,
+                                null,
                                 List.of()),
                         (check, what, remedy) -> findings.add(check));
         return findings;
@@ -174,6 +179,31 @@ class KeyCheckTests {
         assertThat(findings("types", expression, null)).isEqualTo(found ? List.of(Check.KEY_EXPRESSION) : List.of());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "state, #payload.changedAt, true",
+        "state, #payload.changedAt(), true",
+        "state, #state?.changedAt, true",
+        "state, #state.previous.day, true",
+        "state, #payload.amount, true",
+        "state, #payload.share, true",
+        "states, #payload.changedAt, true",
+        "state, #payload.number, false",
+        "state, #payload.time, false",
+        "state, #payload.text, false",
+        "state, #payload.maybe, false",
+        "state, #payload.any, false",
+        "state, #payload.map.changedAt, false",
+        "state, #payload.unknown, false",
+        "state, #payload.changedAt.toString(), false",
+        "state, #payload.changedAt.toInstant(T(java.time.ZoneOffset).UTC), false",
+        "recordOfState, #payload.changedAt, false"
+    })
+    void aVersionWhoseTypeIsNeverOneIsFound(String method, String expression, boolean found) {
+        assertThat(findings(method, "#record.key()", expression))
+                .isEqualTo(found ? List.of(Check.KEY_EXPRESSION) : List.of());
+    }
+
     /** Each message of a batch has its element behind the variable. */
     @ParameterizedTest
     @ValueSource(strings = {"#messages.headers.id", "#messages", "#records + ''", "#records"})
@@ -234,6 +264,29 @@ class KeyCheckTests {
                 DayOfWeek day) {}
 
         record Order(String id) {}
+
+        record State(
+                LocalDateTime changedAt,
+                LocalDate day,
+                BigDecimal amount,
+                double share,
+                Long number,
+                OffsetDateTime time,
+                String text,
+                Optional<LocalDateTime> maybe,
+                Object any,
+                Map<String, Object> map) {
+
+            public State getPrevious() {
+                return this;
+            }
+        }
+
+        void state(State state) {}
+
+        void states(List<State> states) {}
+
+        void recordOfState(ConsumerRecord<String, State> same, State state) {}
 
         void batches(List<Message<String>> messages, List<ConsumerRecord<String, String>> records) {}
 

@@ -72,6 +72,7 @@ abstract class AbstractConstraintIT {
                         "spring.kafka.listener.auto-startup=false",
                         "spring.jpa.hibernate.ddl-auto=create",
                         "spring.kafka.consumer.fetch-max-wait=50ms",
+                        "idempotency.relaxed-checks=merged-entity",
                         "idempotency.errors.initial-interval=10ms",
                         "idempotency.errors.max-interval=20ms",
                         "idempotency.errors.max-attempts=2"),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.Effects;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -62,6 +64,23 @@ class NoKeysYetIT extends ApplicationTest {
         }
     }
 
+    /** Its type is known only when the expression is evaluated. */
+    @Test
+    void soItDoesWhileNoMessageHasAVersion() {
+        try (TestApplication app = start(Versions.class)) {
+            send(app, 0, null, "2026-11-17T09:30:00");
+            awaitStandstill(app, "cannot be used", "java.time.LocalDateTime", "@IdempotentListener(version");
+            assertThat(app.bean(Failures.class).causes()).isEmpty();
+
+            send(app, 1, null, "7");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.bean(Effects.class).all()).containsExactly("7");
+            assertThat(app.bean(Failures.class).recovered())
+                    .extracting(record -> (Object) record.value())
+                    .containsExactly("2026-11-17T09:30:00");
+        }
+    }
+
     private TestApplication start(Class<?> listener) {
         return start(
                 List.of("idempotency.errors.outage.max-interval=100ms"),
@@ -81,15 +100,22 @@ class NoKeysYetIT extends ApplicationTest {
 
     /** It ends for a moment when a rebalance takes the partition away, until the next owner has tried. */
     private void awaitStandstill(TestApplication app) {
+        awaitStandstill(
+                app,
+                "idempotency-key",
+                "@IdempotentListener(key",
+                "idempotency.key.headers",
+                "idempotency.key.on-missing=process");
+    }
+
+    private void awaitStandstill(TestApplication app, String... cause) {
         OutageRegistry outages = app.bean(OutageRegistry.class);
-        await().atMost(Duration.ofSeconds(30))
-                .untilAsserted(
-                        () -> assertThat(outages.current()).singleElement().satisfies(outage -> {
-                            assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
-                            assertThat(outage.cause())
-                                    .contains(this.topic + "-0@0", "idempotency-key", "@IdempotentListener(key")
-                                    .contains("idempotency.key.headers", "idempotency.key.on-missing=process");
-                        }));
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(outages.current())
+                .singleElement()
+                .satisfies(outage -> {
+                    assertThat(outage.awaited()).isEqualTo(ConsumerOutage.Awaited.KEYS);
+                    assertThat(outage.cause()).contains(this.topic + "-0@0").contains(cause);
+                }));
         assertThat(app.bean(Failures.class).recovered()).isEmpty();
     }
 
@@ -114,6 +140,22 @@ class NoKeysYetIT extends ApplicationTest {
         @IdempotentListener(consumer = "batches")
         void on(List<String> payloads) {
             payloads.forEach(this.effects::happen);
+        }
+    }
+
+    static class Versions {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}", concurrency = "2")
+        @IdempotentListener(
+                consumer = "versions",
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "#payload.length() > 1 ? T(java.time.LocalDateTime).parse(#payload) : #payload")
+        void on(String payload) {
+            this.effects.happen(payload);
         }
     }
 

@@ -6,6 +6,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.listener.ledger.Account;
+import dev.idempotency.listener.ledger.Receipt;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import jakarta.persistence.EntityManager;
@@ -26,6 +27,7 @@ import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.data.jpa.repository.support.SimpleJpaRepository;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -55,7 +57,7 @@ class PostgresConstraintIT extends AbstractConstraintIT {
 
     @Override
     String[] kinds() {
-        return new String[] {"records", "polls", "batches", "named", "jpa", "deferred", "manual", "unusual"};
+        return new String[] {"records", "polls", "batches", "named", "jpa", "deferred", "manual", "unusual", "saved"};
     }
 
     @AfterAll
@@ -76,6 +78,14 @@ class PostgresConstraintIT extends AbstractConstraintIT {
         assertThat(effects("jpa-")).containsExactly("jpa-a", "jpa-b");
         assertThat(tally("jpa").duplicates).hasSize(2);
         assertThat(tally("jpa").failed).hasValue(0);
+    }
+
+    @Test
+    void whatARepositoryPersistsIsToldApart() {
+        deliver("saved", "saved-a", "saved-a", "saved-b");
+        assertThat(effects("saved-")).containsExactly("saved-a", "saved-b");
+        assertThat(tally("saved").duplicates).hasSize(1);
+        assertThat(tally("saved").failed).hasValue(0);
     }
 
     @Test
@@ -222,6 +232,16 @@ class PostgresConstraintIT extends AbstractConstraintIT {
         @IdempotentListener(consumer = "jpa", strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "account_pkey")
         void jpa(String payload) {
             this.entities.persist(new Account(payload));
+            this.effects.happen(payload);
+        }
+
+        @KafkaListener(id = "saved", topics = "saved${suffix}", groupId = "saved${suffix}")
+        @IdempotentListener(
+                consumer = "saved",
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "receipt_pkey")
+        void saved(String payload) {
+            new SimpleJpaRepository<Receipt, String>(Receipt.class, this.entities).save(new Receipt(payload));
             this.effects.happen(payload);
         }
 

@@ -47,8 +47,8 @@ class UniqueConstraintStrategyIT {
         jdbc.update("insert into payment values (1, 1)");
         IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
         ProcessedMessageStore store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(1));
-        strategy = new JdbcStrategyFactory(database, Duration.ofSeconds(1))
-                .byUniqueConstraint("payment_id", "consumer", store);
+        JdbcStrategyFactory strategies = new JdbcStrategyFactory(database, Duration.ofSeconds(1));
+        strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer", store);
         violation = errorOf("insert into payment values (1, 2)");
         ofAnother = errorOf("insert into payment values (2, 1)");
     }
