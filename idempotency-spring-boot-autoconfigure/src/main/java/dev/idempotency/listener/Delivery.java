@@ -5,7 +5,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.DeliveryContext;
-import dev.idempotency.kafka.InterceptedRecords;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -117,9 +116,9 @@ final class Delivery {
         }
     }
 
-    /** Its records are done: those that Kafka delivered, wherever an interceptor says that they stand. */
+    /** Its records are done. */
     void settle() {
-        DeliveryContext.settle(this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
+        DeliveryContext.settle(this.records);
     }
 
     /**

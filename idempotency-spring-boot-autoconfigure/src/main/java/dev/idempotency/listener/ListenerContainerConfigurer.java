@@ -52,7 +52,7 @@ public final class ListenerContainerConfigurer {
         Object prepared = (methods.sharing() == PollSharing.NONE)
                 ? wrap(given, methods)
                 : this.polls.prepare(given, methods, container);
-        container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
+        container.setupMessageListener(prepared);
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
