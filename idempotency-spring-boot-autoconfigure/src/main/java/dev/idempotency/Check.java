@@ -33,7 +33,6 @@ public enum Check {
             Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
-    RENAMED_CONSUMER(Level.FAIL, "None of them would be recognised: a redelivery would be applied a second time."),
     KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
     UNSTABLE_KEY(Level.FAIL, "No duplicate would ever be recognised."),
     AMBIGUOUS_KEY(Level.FAIL, "New messages would be dropped as duplicates of others."),

@@ -4,7 +4,6 @@ import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
-import dev.idempotency.definition.TransactionalBeanPostProcessor;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
@@ -75,12 +74,6 @@ public final class IdempotencyAutoConfiguration {
     static IdempotentListenerEnhancer idempotentListenerEnhancer(
             ObjectProvider<ListenerContainerConfigurer> containers) {
         return new IdempotentListenerEnhancer(containers);
-    }
-
-    @Bean
-    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static TransactionalBeanPostProcessor idempotencyTransactionalBeanPostProcessor() {
-        return new TransactionalBeanPostProcessor();
     }
 
     @Bean

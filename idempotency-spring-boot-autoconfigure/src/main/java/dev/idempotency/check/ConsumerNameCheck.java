@@ -6,7 +6,6 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -18,7 +17,6 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.TopicPartitionOffset;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** Whether the listener alone claims under its name, and always under the same one. */
@@ -50,9 +48,6 @@ final class ConsumerNameCheck implements ListenerCheck {
                             .formatted(
                                     listener.consumer().name(), named ? "random" : "made of a group id that is random"),
                     "Name the consumer in @IdempotentListener(consumer = …), always by the same name.");
-        }
-        if (!named) {
-            checkFormerName(listener, report);
         }
     }
 
@@ -151,36 +146,6 @@ final class ConsumerNameCheck implements ListenerCheck {
                     : null;
         } catch (IllegalArgumentException ex) {
             return null;
-        }
-    }
-
-    /**
-     * Earlier versions named a listener in a {@code @Configuration} class after the class that Spring generates of it:
-     * there may be messages under that name.
-     */
-    private void checkFormerName(ProtectedListener listener, Report report) {
-        Class<?> generated = listener.targetClass();
-        Class<?> type = ClassUtils.getUserClass(generated);
-        ProcessedMessageStore store =
-                this.beanFactory.getBeanProvider(ProcessedMessageStore.class).getIfUnique();
-        if (generated == type || store == null) {
-            return;
-        }
-        String name = listener.consumer().name();
-        String simple = listener.consumer().listener();
-        String former = name.substring(0, name.length() - simple.length())
-                + generated.getSimpleName()
-                + simple.substring(type.getSimpleName().length());
-        if (store.statistics(List.of(former)).oldestAges().containsKey(former)) {
-            report.add(
-                    Check.RENAMED_CONSUMER,
-                    "Its consumer name is '%s' now, and was '%s', under which there are processed messages."
-                            .formatted(name, former),
-                    ("Stop the instances of the earlier version, and give the messages the new name: update"
-                                    + " idempotency_processed set consumer_id = '%1$s' where consumer_id = '%2$s';"
-                                    + " update idempotency_inbox set consumer_id = '%1$s' where consumer_id = '%2$s';"
-                                    + " Or keep the old name in @IdempotentListener(consumer = …).")
-                            .formatted(name.replace("'", "''"), former.replace("'", "''")));
         }
     }
 }

@@ -19,7 +19,7 @@ public interface AnsweringClaimStatement {
          * Reads the current row.
          *
          * @param row message id, topic, partition, offset, the time at which it was processed and the present, both in
-         *     {@link Dialect#secondsOf seconds}, and the digest of its payload if claims have one
+         *     {@link Dialect#secondsOf seconds}, and the digest of its payload or {@code null}
          */
         void read(ResultSet row) throws SQLException;
     }
@@ -35,7 +35,4 @@ public interface AnsweringClaimStatement {
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds, OriginalReader originals)
             throws SQLException;
-
-    /** Ends what it has begun to watch over itself. */
-    default void close() {}
 }

@@ -30,7 +30,4 @@ public interface ClaimStatement {
     default String currentRead() {
         return "";
     }
-
-    /** Ends what it has begun to watch over itself. */
-    default void close() {}
 }

@@ -41,14 +41,6 @@ public interface Dialect {
     }
 
     /**
-     * Whether claims write what they say of payloads to the column {@code payload_digest}. Where they do not, a message
-     * with the id of another one is taken for its duplicate.
-     */
-    default boolean keepsPayloadDigests() {
-        return false;
-    }
-
-    /**
      * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
      * databases end a transaction by themselves after some errors, whether or not somebody catches them.
      *

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class H2Dialect implements Dialect {
 
     private static final String CLAIM = """
-            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset%s)
-            values (?, ?, ?, ?, ?%s)
+            insert into %s (consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest)
+            values (?, ?, ?, ?, ?, ?)
             """;
 
     /** In upper case, as the database has these names, unless it is told to have all of them in lower case. */
@@ -80,11 +80,6 @@ final class H2Dialect implements Dialect {
             }
             throw ex;
         }
-    }
-
-    @Override
-    public boolean keepsPayloadDigests() {
-        return true;
     }
 
     @Override

@@ -76,7 +76,7 @@ public final class IdempotencyDatabase {
     }
 
     @Nullable
-    String schema() {
+    public String schema() {
         return this.schema;
     }
 

@@ -17,8 +17,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 final class MySqlDialect implements Dialect {
 
     private static final String CLAIM = """
-            insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset%s)
-            values (?, ?, ?, ?, ?%s)
+            insert ignore into %s (consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest)
+            values (?, ?, ?, ?, ?, ?)
             """;
 
     private static final String ROW_ESTIMATE = """
@@ -70,11 +70,6 @@ final class MySqlDialect implements Dialect {
     @Override
     public ClaimStatement claimIn(String table) {
         return new SingleRowClaims(CLAIM, table, statement -> statement.executeUpdate() == 1, " lock in share mode");
-    }
-
-    @Override
-    public boolean keepsPayloadDigests() {
-        return true;
     }
 
     @Override

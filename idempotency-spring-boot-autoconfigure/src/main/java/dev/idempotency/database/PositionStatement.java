@@ -35,7 +35,4 @@ public interface PositionStatement {
             throws SQLException {
         return null;
     }
-
-    /** Ends what it has begun to watch over itself. */
-    default void close() {}
 }

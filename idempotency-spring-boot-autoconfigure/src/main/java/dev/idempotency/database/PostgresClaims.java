@@ -21,23 +21,30 @@ import java.util.Set;
 final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
 
     private static final String ONE = """
-            insert into %1$s (consumer_id, message_id, record_topic, record_partition, record_offset%2$s)
-            values (?, ?, ?, ?, ?%3$s)
+            insert into %s (
+                consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest
+            )
+            values (?, ?, ?, ?, ?, ?)
             on conflict do nothing
             """;
 
     private static final String FIND_ONE = """
             select message_id, record_topic, record_partition, record_offset,
-                extract(epoch from processed_at), extract(epoch from current_timestamp)%2$s
-            from %1$s
+                extract(epoch from processed_at), extract(epoch from current_timestamp), payload_digest
+            from %s
             where consumer_id = ? and message_id = ?
             """;
 
     private static final String MANY = """
-            insert into %1$s (consumer_id, message_id, record_topic, record_partition, record_offset%2$s)
-            select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset%2$s
-            from unnest(cast(? as varchar[]), cast(? as varchar[]), cast(? as integer[]), cast(? as bigint[])%3$s)
-                as claim (message_id, record_topic, record_partition, record_offset%2$s)
+            insert into %s (
+                consumer_id, message_id, record_topic, record_partition, record_offset, payload_digest
+            )
+            select ?, claim.message_id, claim.record_topic, claim.record_partition, claim.record_offset,
+                claim.payload_digest
+            from unnest(
+                    cast(? as varchar[]), cast(? as varchar[]), cast(? as integer[]), cast(? as bigint[]),
+                    cast(? as bigint[]))
+                as claim (message_id, record_topic, record_partition, record_offset, payload_digest)
             order by claim.message_id collate "C"
             on conflict do nothing
             returning message_id
@@ -45,99 +52,37 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
 
     private static final String MANY_ANSWERING = """
             with claimed as (
-                %4$s
+                %2$s
             )
-            select message_id, null, null, null, null, null%3$s
+            select message_id, null, null, null, null, null, null
             from claimed
             union all
             select message_id, record_topic, record_partition, record_offset,
-                extract(epoch from processed_at), extract(epoch from current_timestamp)%2$s
+                extract(epoch from processed_at), extract(epoch from current_timestamp), payload_digest
             from %1$s
             where consumer_id = ? and message_id = any (?)
                 and not exists (select from claimed where claimed.message_id = %1$s.message_id)
             """;
 
-    private final StatementWatch watch = new StatementWatch();
-    private final Statements plain;
-    private final Statements withDigests;
-
-    /** The statements for claims with or without digests. */
-    private record Statements(boolean digests, String one, String findOne, String many, String manyAnswering) {
-
-        static Statements of(String table, boolean digests) {
-            String digest = digests ? ", payload_digest" : "";
-            String one = ONE.formatted(table, digest, digests ? ", ?" : "");
-            String find = FIND_ONE.formatted(table, digest);
-            String many = MANY.formatted(table, digest, digests ? ", cast(? as bigint[])" : "");
-            String manyAnswering = MANY_ANSWERING.formatted(table, digest, digests ? ", null" : "", many.strip());
-            return new Statements(digests, one, find, many, manyAnswering);
-        }
-    }
+    private final String one;
+    private final String findOne;
+    private final String many;
+    private final String manyAnswering;
 
     PostgresClaims(String table) {
-        this.plain = Statements.of(table, false);
-        this.withDigests = Statements.of(table, true);
+        this.one = ONE.formatted(table);
+        this.findOne = FIND_ONE.formatted(table);
+        this.many = MANY.formatted(table);
+        this.manyAnswering = MANY_ANSWERING.formatted(table, this.many.strip());
     }
 
     @Override
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
-        Statements statements = statementsFor(claims);
-        return (claims.size() == 1)
-                ? claimOne(connection, statements, claims.get(0), timeoutSeconds)
-                : claimMany(connection, statements, claims, timeoutSeconds);
-    }
-
-    @Override
-    public Set<MessageId> execute(
-            Connection connection, List<Claim> claims, int timeoutSeconds, OriginalReader originals)
-            throws SQLException {
-        Statements statements = statementsFor(claims);
-        return (claims.size() == 1)
-                ? claimOneOrFind(connection, statements, claims.get(0), timeoutSeconds, originals)
-                : claimManyOrFind(connection, statements, claims, timeoutSeconds, originals);
-    }
-
-    private Statements statementsFor(List<Claim> claims) {
-        return SingleRowClaims.haveDigests(claims) ? this.withDigests : this.plain;
-    }
-
-    private Set<MessageId> claimOne(Connection connection, Statements statements, Claim claim, int timeoutSeconds)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.one())) {
-            MessageId id = SingleRowClaims.bind(statement, claim, statements.digests());
-            this.watch.begin(statement, timeoutSeconds);
-            try {
-                return (statement.executeUpdate() == 1) ? Set.of(id) : Set.of();
-            } finally {
-                this.watch.end(statement);
-            }
+        if (claims.size() == 1) {
+            return claimOne(connection, claims.get(0), timeoutSeconds);
         }
-    }
-
-    private Set<MessageId> claimOneOrFind(
-            Connection connection, Statements statements, Claim claim, int timeoutSeconds, OriginalReader originals)
-            throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.findOne())) {
-            statement.setString(1, claim.id().consumer());
-            statement.setString(2, claim.id().value());
-            this.watch.begin(statement, timeoutSeconds);
-            try (ResultSet rows = statement.executeQuery()) {
-                if (rows.next()) {
-                    originals.read(rows);
-                    return Set.of();
-                }
-            } finally {
-                this.watch.end(statement);
-            }
-        }
-        return claimOne(connection, statements, claim, timeoutSeconds);
-    }
-
-    private static Set<MessageId> claimMany(
-            Connection connection, Statements statements, List<Claim> claims, int timeoutSeconds) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.many())) {
-            statement.setQueryTimeout(timeoutSeconds);
-            bind(connection, statement, claims, statements.digests());
+        try (PreparedStatement statement = prepare(connection, this.many, timeoutSeconds)) {
+            bind(connection, statement, claims);
             String consumer = claims.get(0).id().consumer();
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             try (ResultSet rows = statement.executeQuery()) {
@@ -149,22 +94,51 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
         }
     }
 
-    private static Set<MessageId> claimManyOrFind(
-            Connection connection,
-            Statements statements,
-            List<Claim> claims,
-            int timeoutSeconds,
-            OriginalReader originals)
+    @Override
+    public Set<MessageId> execute(
+            Connection connection, List<Claim> claims, int timeoutSeconds, OriginalReader originals)
             throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(statements.manyAnswering())) {
-            statement.setQueryTimeout(timeoutSeconds);
-            String[] ids = bind(connection, statement, claims, statements.digests());
+        if (claims.size() == 1) {
+            return find(connection, claims.get(0), timeoutSeconds, originals)
+                    ? Set.of()
+                    : claimOne(connection, claims.get(0), timeoutSeconds);
+        }
+        try (PreparedStatement statement = prepare(connection, this.manyAnswering, timeoutSeconds)) {
+            String[] ids = bind(connection, statement, claims);
             String consumer = claims.get(0).id().consumer();
-            int next = statements.digests() ? 7 : 6;
-            statement.setString(next, consumer);
-            statement.setArray(next + 1, connection.createArrayOf("varchar", ids));
+            statement.setString(7, consumer);
+            statement.setArray(8, connection.createArrayOf("varchar", ids));
             try (ResultSet rows = statement.executeQuery()) {
                 return read(rows, consumer, claims.size(), originals);
+            }
+        }
+    }
+
+    private static PreparedStatement prepare(Connection connection, String sql, int timeoutSeconds)
+            throws SQLException {
+        PreparedStatement statement = connection.prepareStatement(sql);
+        statement.setQueryTimeout(timeoutSeconds);
+        return statement;
+    }
+
+    private Set<MessageId> claimOne(Connection connection, Claim claim, int timeoutSeconds) throws SQLException {
+        try (PreparedStatement statement = prepare(connection, this.one, timeoutSeconds)) {
+            MessageId id = SingleRowClaims.bind(statement, claim);
+            return (statement.executeUpdate() == 1) ? Set.of(id) : Set.of();
+        }
+    }
+
+    private boolean find(Connection connection, Claim claim, int timeoutSeconds, OriginalReader originals)
+            throws SQLException {
+        try (PreparedStatement statement = prepare(connection, this.findOne, timeoutSeconds)) {
+            statement.setString(1, claim.id().consumer());
+            statement.setString(2, claim.id().value());
+            try (ResultSet rows = statement.executeQuery()) {
+                boolean found = rows.next();
+                if (found) {
+                    originals.read(rows);
+                }
+                return found;
             }
         }
     }
@@ -184,8 +158,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
     }
 
     /** Gives the statement the claims' values, as arrays, and returns their ids. */
-    private static String[] bind(
-            Connection connection, PreparedStatement statement, List<Claim> claims, boolean withDigests)
+    private static String[] bind(Connection connection, PreparedStatement statement, List<Claim> claims)
             throws SQLException {
         int size = claims.size();
         String[] ids = new String[size];
@@ -206,14 +179,7 @@ final class PostgresClaims implements ClaimStatement, AnsweringClaimStatement {
         statement.setArray(3, connection.createArrayOf("varchar", topics));
         statement.setArray(4, connection.createArrayOf("int4", partitions));
         statement.setArray(5, connection.createArrayOf("int8", offsets));
-        if (withDigests) {
-            statement.setArray(6, connection.createArrayOf("int8", digests));
-        }
+        statement.setArray(6, connection.createArrayOf("int8", digests));
         return ids;
-    }
-
-    @Override
-    public void close() {
-        this.watch.close();
     }
 }

@@ -116,11 +116,6 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public boolean keepsPayloadDigests() {
-        return true;
-    }
-
-    @Override
     public @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
         return PostgresTransactionState.isOpen(connection);
     }

@@ -67,8 +67,6 @@ final class PostgresPositionStatement implements PositionStatement {
     /** Those that are likely to be there. */
     private final Set<Key> made = ConcurrentHashMap.newKeySet();
 
-    private final StatementWatch watch = new StatementWatch();
-
     PostgresPositionStatement(String table) {
         this.passed = PASSED.formatted(table);
         this.moveByOne = MOVE.formatted(table);
@@ -101,13 +99,9 @@ final class PostgresPositionStatement implements PositionStatement {
     private Map<PositionClaim, Long> moveByOne(Connection connection, PositionClaim claim, int timeoutSeconds)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.moveByOne)) {
+            statement.setQueryTimeout(timeoutSeconds);
             bindMove(statement, List.of(claim));
-            this.watch.begin(statement, timeoutSeconds);
-            try {
-                return (statement.executeUpdate() == 1) ? Map.of(claim, claim.from()) : Map.of();
-            } finally {
-                this.watch.end(statement);
-            }
+            return (statement.executeUpdate() == 1) ? Map.of(claim, claim.from()) : Map.of();
         }
     }
 
@@ -121,12 +115,10 @@ final class PostgresPositionStatement implements PositionStatement {
             Connection connection, String sql, List<PositionClaim> claims, int timeoutSeconds, Binder binder)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setQueryTimeout(timeoutSeconds);
             binder.bind(statement, claims);
-            this.watch.begin(statement, timeoutSeconds);
             try (ResultSet rows = statement.executeQuery()) {
                 return moved(rows, claims);
-            } finally {
-                this.watch.end(statement);
             }
         }
     }
@@ -188,19 +180,12 @@ final class PostgresPositionStatement implements PositionStatement {
     public @Nullable Long findPassed(Connection connection, PositionClaim claim, int timeoutSeconds)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.passed)) {
+            statement.setQueryTimeout(timeoutSeconds);
             bindTopic(statement, 1, claim);
             statement.setLong(5, claim.to());
-            this.watch.begin(statement, timeoutSeconds);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? rows.getLong(1) : null;
-            } finally {
-                this.watch.end(statement);
             }
         }
-    }
-
-    @Override
-    public void close() {
-        this.watch.close();
     }
 }

@@ -52,7 +52,6 @@ final class PostgresVersions implements VersionStatement {
     private final String find;
     private final String one;
     private final String many;
-    private final StatementWatch watch = new StatementWatch();
 
     PostgresVersions(String table, Dialect dialect) {
         this.find = FIND.formatted(VersionColumns.of(dialect), table);
@@ -73,14 +72,10 @@ final class PostgresVersions implements VersionStatement {
     private Map<MessageId, Optional<StoredVersion>> moveOne(
             Connection connection, VersionClaim claim, int timeoutSeconds) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.one)) {
+            statement.setQueryTimeout(timeoutSeconds);
             SingleRowVersions.bindEntity(statement, 1, claim.entity());
             SingleRowVersions.bindVersion(statement, 3, claim);
-            this.watch.begin(statement, timeoutSeconds);
-            try {
-                return (statement.executeUpdate() == 1) ? Map.of(claim.entity(), Optional.empty()) : Map.of();
-            } finally {
-                this.watch.end(statement);
-            }
+            return (statement.executeUpdate() == 1) ? Map.of(claim.entity(), Optional.empty()) : Map.of();
         }
     }
 
@@ -129,18 +124,11 @@ final class PostgresVersions implements VersionStatement {
     public @Nullable StoredVersion findFirst(Connection connection, MessageId entity, int timeoutSeconds)
             throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(this.find)) {
+            statement.setQueryTimeout(timeoutSeconds);
             SingleRowVersions.bindEntity(statement, 1, entity);
-            this.watch.begin(statement, timeoutSeconds);
             try (ResultSet rows = statement.executeQuery()) {
                 return rows.next() ? VersionColumns.read(entity, rows, 1) : null;
-            } finally {
-                this.watch.end(statement);
             }
         }
-    }
-
-    @Override
-    public void close() {
-        this.watch.close();
     }
 }

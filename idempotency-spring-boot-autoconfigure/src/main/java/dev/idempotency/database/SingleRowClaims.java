@@ -15,34 +15,31 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
 /** Claims row by row with one prepared statement, for databases that cannot say which rows of many they inserted. */
 final class SingleRowClaims implements ClaimStatement {
 
-    private final String plain;
-    private final String withDigest;
+    private final String sql;
     private final PreparedStatementCallback<Boolean> insertion;
     private final String currentRead;
 
     /**
      * Claims in a table.
      *
-     * @param sql the insert of five values, with room for the table's name, one more column and one more parameter
+     * @param sql the insert of six values, with room for the table's name
      * @param insertion executes the statement, and says whether a row was inserted, rather than being there already
      * @param currentRead see {@link #currentRead()}
      */
     SingleRowClaims(String sql, String table, PreparedStatementCallback<Boolean> insertion, String currentRead) {
         this.currentRead = currentRead;
-        this.plain = sql.formatted(table, "", "");
-        this.withDigest = sql.formatted(table, ", payload_digest", ", ?");
+        this.sql = sql.formatted(table);
         this.insertion = insertion;
     }
 
     @Override
     public Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException {
-        boolean digests = haveDigests(claims);
-        try (PreparedStatement statement = connection.prepareStatement(digests ? this.withDigest : this.plain)) {
+        try (PreparedStatement statement = connection.prepareStatement(this.sql)) {
             ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             for (Claim claim : claims) {
                 deadline.limit(statement);
-                MessageId id = bind(statement, claim, digests);
+                MessageId id = bind(statement, claim);
                 if (this.insertion.doInPreparedStatement(statement)) {
                     claimed.add(id);
                 }
@@ -56,27 +53,15 @@ final class SingleRowClaims implements ClaimStatement {
         return this.currentRead;
     }
 
-    /** Whether one of the claims has something to say of its payload: without, nobody needs the column. */
-    static boolean haveDigests(List<Claim> claims) {
-        for (Claim claim : claims) {
-            if (claim.payloadDigest() != null) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Gives an insert the claim's five values, or six with its digest, and returns its id. */
-    static MessageId bind(PreparedStatement statement, Claim claim, boolean withDigest) throws SQLException {
+    /** Gives an insert the claim's six values, and returns its id. */
+    static MessageId bind(PreparedStatement statement, Claim claim) throws SQLException {
         RecordCoordinates coordinates = claim.coordinates();
         statement.setString(1, claim.id().consumer());
         statement.setString(2, claim.id().value());
         statement.setString(3, coordinates.topic());
         statement.setInt(4, coordinates.partition());
         statement.setLong(5, coordinates.offset());
-        if (withDigest) {
-            statement.setObject(6, claim.payloadDigest(), Types.BIGINT);
-        }
+        statement.setObject(6, claim.payloadDigest(), Types.BIGINT);
         return claim.id();
     }
 }

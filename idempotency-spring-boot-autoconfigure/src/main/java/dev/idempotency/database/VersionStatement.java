@@ -45,7 +45,4 @@ public interface VersionStatement {
     default String currentRead() {
         return "";
     }
-
-    /** Ends what it has begun to watch over itself. */
-    default void close() {}
 }

@@ -1,7 +1,6 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.kafka.ContainerFacts;
-import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
 import dev.idempotency.observe.CompositeConsumerObserver;
@@ -85,7 +84,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         removeKafkaTransactions(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         topics.listenToRebalances();
-        InterceptedRecords.observe(container);
         List<ListenerResolver.Resolved> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))

@@ -89,21 +89,19 @@ public final class ListenerTransaction {
     }
 
     private @Nullable Object execute(Work work, TransactionStatus status) throws Throwable {
-        try (RollbackCause cause = RollbackCause.watch(status)) {
-            Object result;
-            try {
-                result = work.run();
-            } catch (Throwable ex) {
-                complete(status, ex, cause);
-                throw ex;
-            }
-            if (work.isToBeUndone()) {
-                this.transactionManager.rollback(status);
-            } else {
-                commit(status, cause);
-            }
-            return result;
+        Object result;
+        try {
+            result = work.run();
+        } catch (Throwable ex) {
+            complete(status, ex);
+            throw ex;
         }
+        if (work.isToBeUndone()) {
+            this.transactionManager.rollback(status);
+        } else {
+            commit(status);
+        }
+        return result;
     }
 
     /** Where there is no connection for it, that is not the message's fault; a transaction that cannot be is. */
@@ -117,22 +115,18 @@ public final class ListenerTransaction {
         }
     }
 
-    private void commit(TransactionStatus status, RollbackCause cause) {
+    private void commit(TransactionStatus status) {
         boolean marked = status.isRollbackOnly();
-        try {
-            this.transactionManager.commit(status);
-            if (marked) {
-                // By itself a manager rolls back in silence what was marked from outside, as by a listener of
-                // transactions.
-                throw new UnexpectedRollbackException("It was marked to be rolled back");
-            }
-        } catch (UnexpectedRollbackException ex) {
-            throw cause.explain(ex);
+        this.transactionManager.commit(status);
+        if (marked) {
+            // By itself a manager rolls back in silence what was marked from outside, as by a listener of transactions.
+            throw new UnexpectedRollbackException(
+                    "Transaction rolled back because it has been marked as rollback-only");
         }
         this.afterCommit.run();
     }
 
-    private void complete(TransactionStatus status, Throwable failure, RollbackCause cause) {
+    private void complete(TransactionStatus status, Throwable failure) {
         if (rollsBack(failure)) {
             try {
                 this.transactionManager.rollback(status);
@@ -143,7 +137,7 @@ public final class ListenerTransaction {
             return;
         }
         try {
-            commit(status, cause);
+            commit(status);
         } catch (RuntimeException | Error ex) {
             // Whoever handles failures may know that the listener's one commits, and would take the message for done.
             ex.addSuppressed(failure);

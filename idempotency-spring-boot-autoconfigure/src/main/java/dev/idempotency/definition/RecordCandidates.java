@@ -16,7 +16,7 @@ record RecordCandidates(MessageIdResolver ids) implements CandidateFactory {
     @Override
     public Candidate create(int position, MessageView message) {
         return new Candidate(
-                position, message.record(), this.ids.resolve(message), RecordCoordinates.of(message.received()));
+                position, message.record(), this.ids.resolve(message), RecordCoordinates.of(message.record()));
     }
 
     @Override

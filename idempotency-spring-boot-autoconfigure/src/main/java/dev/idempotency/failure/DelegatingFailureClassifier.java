@@ -18,9 +18,6 @@ final class DelegatingFailureClassifier implements FailureClassifier {
 
     private static final Logger logger = LoggerFactory.getLogger(DelegatingFailureClassifier.class);
 
-    /** What the library throws is not deep among the causes. */
-    private static final int OWN_DEPTH = 5;
-
     private final String name;
     private final FailureClassifier delegate;
     private final FailureClassifier database = new DatabaseFailureClassifier();
@@ -54,9 +51,9 @@ final class DelegatingFailureClassifier implements FailureClassifier {
 
     /** What this library waits for by throwing it itself, or {@code null} if the failure is another one. */
     static @Nullable IdempotencyException findOwnReason(Throwable failure) {
-        Causes near = Causes.of(failure, OWN_DEPTH);
-        NoKeysYetException noKeysYet = near.find(NoKeysYetException.class);
-        return (noKeysYet != null) ? noKeysYet : near.find(TopicUnknownException.class);
+        Causes causes = Causes.of(failure);
+        NoKeysYetException noKeysYet = causes.find(NoKeysYetException.class);
+        return (noKeysYet != null) ? noKeysYet : causes.find(TopicUnknownException.class);
     }
 
     /** What the application's classifier says, or {@code null} if it fails. */

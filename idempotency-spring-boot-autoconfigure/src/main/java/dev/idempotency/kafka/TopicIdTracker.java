@@ -18,6 +18,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
 import org.springframework.kafka.listener.ContainerProperties;
 
 /**
@@ -71,8 +72,8 @@ public final class TopicIdTracker {
     public void listenToRebalances() {
         ContainerProperties properties = this.container.getContainerProperties();
         ConsumerRebalanceListener own = properties.getConsumerRebalanceListener();
-        properties.setConsumerRebalanceListener(new AssignmentListener(
-                this::assigned, (own != null) ? own : new LoggingRebalanceListener(this.container::getGroupId)));
+        properties.setConsumerRebalanceListener(
+                new AssignmentListener(this::assigned, (own != null) ? own : new ConsumerAwareRebalanceListener() {}));
     }
 
     /** What was known of them is out of date: others had them meanwhile, perhaps of another topic of that name. */
@@ -90,9 +91,7 @@ public final class TopicIdTracker {
      *
      * @throws TopicUnknownException if the topic is not known, as long as the broker cannot be asked
      */
-    public TopicCoordinates of(ConsumerRecord<?, ?> delivered) {
-        ConsumerRecord<?, ?> record = InterceptedRecords.received(delivered);
-        InterceptedRecords.requireReceived(RecordCoordinates.of(record));
+    public TopicCoordinates of(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = RecordCoordinates.original(record);
         TopicCoordinates told = TopicCoordinates.toldBy(record, original);
         if (told != null) {

@@ -17,7 +17,7 @@ public interface KeySource {
 
         @Override
         public String keyOf(MessageView message) {
-            return RecordCoordinates.of(message.received()).toString();
+            return RecordCoordinates.of(message.record()).toString();
         }
 
         @Override

@@ -9,11 +9,6 @@ public interface MessageView {
     /** The record that the listener is called with. */
     ConsumerRecord<?, ?> record();
 
-    /** The record as it came from Kafka, which an interceptor may have replaced by another one. */
-    default ConsumerRecord<?, ?> received() {
-        return record();
-    }
-
     /** The payload after conversion, or the record's value where the listener takes no payload. */
     @Nullable
     Object payload();

@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.definition.ListenerMethod;
-import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.key.MessageView;
 import java.util.List;
 import java.util.function.Supplier;
@@ -30,11 +29,6 @@ record ArgumentsView(
     @Override
     public ConsumerRecord<?, ?> record() {
         return this.records.get(this.position);
-    }
-
-    @Override
-    public ConsumerRecord<?, ?> received() {
-        return InterceptedRecords.received(record());
     }
 
     @Override

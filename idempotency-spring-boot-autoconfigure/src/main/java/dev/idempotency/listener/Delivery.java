@@ -8,7 +8,6 @@ import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.kafka.InterceptedRecords;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -123,10 +122,9 @@ final class Delivery {
         }
     }
 
-    /** Its records are committed: those that Kafka delivered, wherever an interceptor says that they stand. */
+    /** Its records are committed. */
     void settle() {
-        ConsumerThreadState.current()
-                .commit(this.batch ? this.records : List.of(InterceptedRecords.received(this.records.get(0))));
+        ConsumerThreadState.current().commit(this.records);
     }
 
     /**

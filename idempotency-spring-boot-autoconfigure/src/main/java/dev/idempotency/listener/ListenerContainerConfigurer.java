@@ -55,7 +55,7 @@ public final class ListenerContainerConfigurer {
         }
         Object prepared =
                 methods.hasTransactionPerPoll() ? this.polls.prepare(given, methods, container) : wrap(given, methods);
-        container.setupMessageListener(UnpositionedListener.of(prepared, given, bean));
+        container.setupMessageListener(prepared);
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {

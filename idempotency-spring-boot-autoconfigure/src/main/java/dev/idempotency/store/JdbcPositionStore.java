@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of positions: a row for each partition of a consumer, which is moved in the listener's transaction. */
-public final class JdbcPositionStore implements AutoCloseable {
+public final class JdbcPositionStore {
 
     private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
 
@@ -186,10 +186,5 @@ public final class JdbcPositionStore implements AutoCloseable {
     private static PartitionPosition position(ResultSet row, int number) throws SQLException {
         Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
         return new PartitionPosition(row.getString(1), row.getInt(2), row.getString(3), row.getLong(4), processedAt);
-    }
-
-    @Override
-    public void close() {
-        this.statement.close();
     }
 }

@@ -29,7 +29,7 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
-public final class JdbcProcessedMessageStore implements ProcessedMessageStore, AutoCloseable {
+public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     private static final Logger logger = LoggerFactory.getLogger(JdbcProcessedMessageStore.class);
 
@@ -40,11 +40,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     private static final int IDS_PER_QUERY = 500;
 
-    /** The column after what every message has. */
-    private static final int DIGEST = 7;
-
     private static final String FIND = """
-            select message_id, record_topic, record_partition, record_offset, %s, %s%s
+            select message_id, record_topic, record_partition, record_offset, %s, %s, payload_digest
             from %s
             where consumer_id = ? and message_id in (%%s)
             """;
@@ -88,16 +85,12 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     private final ClaimStatement claim;
     private final @Nullable AnsweringClaimStatement answeringClaim;
     private final String find;
-    private final String findWithDigests;
     private final String any;
     private final String delete;
     private final String markForgotten;
     private final String deleteResult;
     private final StoreStatisticsReader statistics;
     private final WriteProbe probe;
-
-    /** From the first claim with a digest on: who has switched them off needs no column for them. */
-    private volatile boolean digests;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcProcessedMessageStore(IdempotencyDatabase database, Duration claimTimeout) {
@@ -107,18 +100,13 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         this.transaction = new ClaimTransaction(database, claimTimeout);
         this.claim = dialect.claimIn(table);
         this.answeringClaim = dialect.answeringClaimIn(table);
-        this.find = find(dialect, table, "");
-        this.findWithDigests = dialect.keepsPayloadDigests() ? find(dialect, table, ", payload_digest") : this.find;
+        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), table);
         this.any = ANY.formatted(table);
         this.delete = DELETE.formatted(table);
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
         this.deleteResult = DELETE.formatted(database.resultTable());
         this.statistics = new StoreStatisticsReader(database);
         this.probe = new WriteProbe(database);
-    }
-
-    private static String find(Dialect dialect, String table, String more) {
-        return FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), more, table);
     }
 
     /** The database whose transactions a claim can be part of. */
@@ -133,7 +121,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
-        return this.transaction.claim(this.claim, prepare(claims));
+        return this.transaction.claim(this.claim, sort(claims));
     }
 
     /**
@@ -152,14 +140,11 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
             ProcessedMessage original = read(row, consumer);
             originals.put(original.id(), original);
         });
-        Set<MessageId> claimed = this.transaction.claim(claiming, prepare(claims));
+        Set<MessageId> claimed = this.transaction.claim(claiming, sort(claims));
         return new ClaimAnswer(claimed, originals).complete(claims, this::findOriginals);
     }
 
-    private List<Claim> prepare(List<Claim> claims) {
-        if (!this.digests && claims.stream().anyMatch(claim -> claim.payloadDigest() != null)) {
-            this.digests = true;
-        }
+    private static List<Claim> sort(List<Claim> claims) {
         return (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
     }
 
@@ -232,8 +217,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
 
     private void find(
             List<MessageId> ids, String ending, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
-        String sql = (this.digests ? this.findWithDigests : this.find).formatted("?" + ", ?".repeat(ids.size() - 1))
-                + ending;
+        String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1)) + ending;
         String consumer = ids.get(0).consumer();
         Stream<String> values = ids.stream().map(MessageId::value);
         template.query(
@@ -250,14 +234,9 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
         RecordCoordinates coordinates = new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
         Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
         Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
-        boolean hasDigest = row.getMetaData().getColumnCount() >= DIGEST;
-        long digest = hasDigest ? row.getLong(DIGEST) : 0;
+        long digest = row.getLong(7);
         return new ProcessedMessage(
-                id,
-                coordinates,
-                processedAt,
-                Duration.between(processedAt, now),
-                (hasDigest && !row.wasNull()) ? digest : null);
+                id, coordinates, processedAt, Duration.between(processedAt, now), row.wasNull() ? null : digest);
     }
 
     @Override
@@ -317,13 +296,5 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore, A
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
         return this.statistics.read(consumers);
-    }
-
-    @Override
-    public void close() {
-        this.claim.close();
-        if (this.answeringClaim != null) {
-            this.answeringClaim.close();
-        }
     }
 }

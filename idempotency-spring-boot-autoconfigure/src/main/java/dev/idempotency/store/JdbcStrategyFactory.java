@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 
 /** Makes the strategies that have a table of their own, beside that of processed messages. */
-public final class JdbcStrategyFactory implements AutoCloseable {
+public final class JdbcStrategyFactory {
 
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
@@ -88,11 +88,5 @@ public final class JdbcStrategyFactory implements AutoCloseable {
             this.schema.use(TableUse.VERSIONS);
         }
         return new VersionStrategy(consumer, this.versions, store);
-    }
-
-    @Override
-    public void close() {
-        this.positions.close();
-        this.versions.close();
     }
 }

@@ -21,7 +21,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of the newest versions of entities, on the connection of the current transaction. */
-public final class JdbcVersionStore implements AutoCloseable {
+public final class JdbcVersionStore {
 
     private static final Comparator<VersionClaim> BY_ENTITY =
             Comparator.comparing(claim -> claim.entity().value());
@@ -193,12 +193,5 @@ public final class JdbcVersionStore implements AutoCloseable {
     /** How many entities are known, estimated, and how old the oldest is of these consumers. */
     public StoreStatistics statistics(Collection<String> consumers) {
         return this.statistics.read(consumers);
-    }
-
-    @Override
-    public void close() {
-        if (this.statement != null) {
-            this.statement.close();
-        }
     }
 }

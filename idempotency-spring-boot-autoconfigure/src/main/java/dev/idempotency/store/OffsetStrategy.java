@@ -6,7 +6,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.database.PositionClaim;
-import dev.idempotency.kafka.InterceptedRecords;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -118,7 +117,6 @@ final class OffsetStrategy implements AdmissionStrategy {
         Map<TopicPartition, List<Candidate>> byPartition = new TreeMap<>(BY_NAME);
         for (Candidate candidate : candidates) {
             List<Candidate> before = byPartition.computeIfAbsent(partition(candidate), any -> new ArrayList<>());
-            InterceptedRecords.requireReceived(candidate.coordinates());
             requireOrder(before, candidate.coordinates());
             before.add(candidate);
         }

@@ -123,7 +123,6 @@ class HardFailuresIT extends SharedApplicationTest {
                         "circular",
                         "circularDeeper",
                         "endless",
-                        "unreadable",
                         "stackOverflow",
                         "noClass",
                         "assertion",
@@ -266,7 +265,6 @@ class HardFailuresIT extends SharedApplicationTest {
                 case "circular" -> throw circle(0);
                 case "circularDeeper" -> throw circle(3);
                 case "endless" -> throw chain(200);
-                case "unreadable" -> throw new Unreadable();
                 case "stackOverflow" -> throw new StackOverflowError("for the test");
                 case "noClass" -> throw new NoClassDefFoundError("for the test");
                 case "interrupted" -> {
@@ -295,16 +293,6 @@ class HardFailuresIT extends SharedApplicationTest {
                 failure = new IllegalStateException("around " + i, failure);
             }
             return failure;
-        }
-    }
-
-    static class Unreadable extends IllegalStateException {
-
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public synchronized Throwable getCause() {
-            throw new UnsupportedOperationException("for the test");
         }
     }
 

@@ -69,7 +69,7 @@ class ListenerTransactionsIT extends ApplicationTest {
     }
 
     @Test
-    void aFailureThatMarkedTheTransactionIsTheCauseOfItsUnexpectedRollback() {
+    void aFailureThatMarkedTheTransactionIsNotHiddenByTheListener() {
         try (TestApplication app = start(
                 List.of("spring.jpa.hibernate.ddl-auto=create"),
                 CatchesInner.class,
@@ -84,11 +84,8 @@ class ListenerTransactionsIT extends ApplicationTest {
                     .as("what the listener throws itself comes unchanged")
                     .contains(CatchesInner.OWN)
                     .filteredOn(cause -> cause != CatchesInner.OWN)
-                    .allSatisfy(cause -> assertThat(cause)
-                            .isInstanceOf(UnexpectedRollbackException.class)
-                            .hasMessageContaining("REQUIRES_NEW"))
-                    .extracting(cause -> cause.getCause().getClass().getSimpleName())
-                    .contains("ArithmeticException", "InvalidDataAccessApiUsageException");
+                    .isNotEmpty()
+                    .allSatisfy(cause -> assertThat(cause).isInstanceOf(UnexpectedRollbackException.class));
         }
     }
 

@@ -279,14 +279,11 @@ abstract class AbstractOperationsIT {
 
     @Test
     void ofManyAtOnceOneDoesTheWorkAndAllGetItsResult() throws Exception {
-        try (JdbcProcessedMessageStore patient =
-                new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), Duration.ofSeconds(30))) {
-            executeManyAtOnce(new TransactionalOperations(
-                    patient,
-                    this.app.bean(DeclaredConsumers.class),
-                    this.app.bean(KeptResults.class),
-                    this.app.context().getBeanFactory()));
-        }
+        executeManyAtOnce(new TransactionalOperations(
+                new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), Duration.ofSeconds(30)),
+                this.app.bean(DeclaredConsumers.class),
+                this.app.bean(KeptResults.class),
+                this.app.context().getBeanFactory()));
     }
 
     private void executeManyAtOnce(IdempotentOperations operations) throws Exception {

@@ -78,8 +78,6 @@ abstract class AbstractPositionStoreIT {
     @AfterAll
     void close() {
         this.threads.shutdownNow();
-        this.store.close();
-        this.impatient.close();
         this.dataSource.close();
     }
 

@@ -40,7 +40,6 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -394,38 +393,12 @@ abstract class AbstractProcessedMessageStoreIT {
         for (Map<MessageId, ProcessedMessage> found : List.of(
                 this.store.find(List.of(id("a"), id("b"), id("c"))),
                 claimOrFind(all).originals())) {
-            assertThat(found.get(id("a")).payloadDigest()).isEqualTo(keptDigest(42L));
-            assertThat(found.get(id("b")).payloadDigest()).isEqualTo(keptDigest(-1L));
+            assertThat(found.get(id("a")).payloadDigest()).isEqualTo(42L);
+            assertThat(found.get(id("b")).payloadDigest()).isEqualTo(-1L);
             assertThat(found.get(id("c")).payloadDigest()).isNull();
         }
         assertThat(claimOrFind(List.of(first)).originals().get(id("a")).payloadDigest())
-                .isEqualTo(keptDigest(42L));
-    }
-
-    /** What is read of a digest that was claimed: a user's dialect may know nothing of them. */
-    @Nullable
-    Long keptDigest(long claimed) {
-        return claimed;
-    }
-
-    @Test
-    void whoLooksAtNoPayloadsNeedsNoColumnForThem() {
-        this.jdbc.execute(
-                "alter table idempotency_processed rename column payload_digest to digest_of_another_release");
-        try {
-            ProcessedMessageStore without =
-                    new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
-            this.transaction.executeWithoutResult(status -> {
-                assertThat(without.claim(claims("a"))).hasSize(1);
-                assertThat(without.claim(claims("b", "c"))).hasSize(2);
-                assertThat(without.claimOrFind(claims("a")).originals()).containsOnlyKeys(id("a"));
-                assertThat(without.claimOrFind(claims("a", "d")).originals()).containsOnlyKeys(id("a"));
-            });
-            assertThat(without.find(List.of(id("a"), id("d")))).hasSize(2);
-        } finally {
-            this.jdbc.execute(
-                    "alter table idempotency_processed rename column digest_of_another_release to payload_digest");
-        }
+                .isEqualTo(42L);
     }
 
     @Test

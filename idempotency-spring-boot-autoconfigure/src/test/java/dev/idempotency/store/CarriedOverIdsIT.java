@@ -41,7 +41,6 @@ class CarriedOverIdsIT {
 
     @AfterEach
     void close() {
-        this.store.close();
         this.server.close();
     }
 

@@ -6,7 +6,6 @@ import dev.idempotency.database.Dialect;
 import dev.idempotency.database.MinimalDialect;
 import java.util.Set;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class MinimalDialectStoreIT extends AbstractProcessedMessageStoreIT {
@@ -30,11 +29,5 @@ class MinimalDialectStoreIT extends AbstractProcessedMessageStoreIT {
     @Test
     void theDatabaseEstimatesTheNumberOfMessages() {
         assertThat(store().statistics(Set.of()).rows()).isNull();
-    }
-
-    @Override
-    @Nullable
-    Long keptDigest(long claimed) {
-        return null;
     }
 }

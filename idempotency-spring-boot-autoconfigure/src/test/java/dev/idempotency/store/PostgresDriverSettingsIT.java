@@ -50,28 +50,26 @@ class PostgresDriverSettingsIT {
         List<MessageId> ids = Stream.of("a", "b", "c")
                 .map(value -> new MessageId(setting, value))
                 .toList();
-        try (JdbcProcessedMessageStore messages = new JdbcProcessedMessageStore(database, PATIENCE);
-                JdbcPositionStore positions = new JdbcPositionStore(database, PATIENCE);
-                JdbcVersionStore versions = new JdbcVersionStore(database, PATIENCE)) {
-            List<Claim> claims =
-                    ids.stream().map(id -> new Claim(id, SOMEWHERE, 7L)).toList();
-            assertThat(transaction.<Set<MessageId>>execute(status -> messages.claim(claims.subList(0, 2))))
-                    .containsExactlyInAnyOrderElementsOf(ids.subList(0, 2));
-            ClaimAnswer answer = transaction.execute(status -> messages.claimOrFind(claims));
-            assertThat(answer.claimed()).containsExactly(ids.get(2));
-            assertThat(answer.originals()).containsOnlyKeys(ids.get(0), ids.get(1));
-            List<PositionClaim> moves = List.of(
-                    new PositionClaim(setting, "topic", 0, "id", 5, 9),
-                    new PositionClaim(setting, "topic", 1, "id", 0, 1));
-            assertThat(transaction.<Map<PositionClaim, Long>>execute(status -> positions.move(moves)))
-                    .containsOnly(Map.entry(moves.get(0), 5L), Map.entry(moves.get(1), 0L));
-            List<VersionClaim> newer = ids.stream()
-                    .map(id -> new VersionClaim(id, Version.of(1), SOMEWHERE, true))
-                    .toList();
-            assertThat(transaction
-                            .<JdbcVersionStore.Answer>execute(status -> versions.move(newer))
-                            .moved())
-                    .containsOnlyKeys(ids);
-        }
+        JdbcProcessedMessageStore messages = new JdbcProcessedMessageStore(database, PATIENCE);
+        JdbcPositionStore positions = new JdbcPositionStore(database, PATIENCE);
+        JdbcVersionStore versions = new JdbcVersionStore(database, PATIENCE);
+        List<Claim> claims =
+                ids.stream().map(id -> new Claim(id, SOMEWHERE, 7L)).toList();
+        assertThat(transaction.<Set<MessageId>>execute(status -> messages.claim(claims.subList(0, 2))))
+                .containsExactlyInAnyOrderElementsOf(ids.subList(0, 2));
+        ClaimAnswer answer = transaction.execute(status -> messages.claimOrFind(claims));
+        assertThat(answer.claimed()).containsExactly(ids.get(2));
+        assertThat(answer.originals()).containsOnlyKeys(ids.get(0), ids.get(1));
+        List<PositionClaim> moves = List.of(
+                new PositionClaim(setting, "topic", 0, "id", 5, 9), new PositionClaim(setting, "topic", 1, "id", 0, 1));
+        assertThat(transaction.<Map<PositionClaim, Long>>execute(status -> positions.move(moves)))
+                .containsOnly(Map.entry(moves.get(0), 5L), Map.entry(moves.get(1), 0L));
+        List<VersionClaim> newer = ids.stream()
+                .map(id -> new VersionClaim(id, Version.of(1), SOMEWHERE, true))
+                .toList();
+        assertThat(transaction
+                        .<JdbcVersionStore.Answer>execute(status -> versions.move(newer))
+                        .moved())
+                .containsOnlyKeys(ids);
     }
 }
