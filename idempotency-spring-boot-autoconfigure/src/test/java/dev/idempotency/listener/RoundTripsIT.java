@@ -123,11 +123,6 @@ class RoundTripsIT {
     }
 
     @Test
-    void soItDoesForEachClaimWhereTheyAreMadeOneByOne() {
-        assertThat(roundTripsOf("one-by-one")).containsExactly(2 * MESSAGES + 1);
-    }
-
-    @Test
     void versionsAreComparedWithoutWaitingOnceMore() {
         assertThat(roundTripsOf("version")).hasSize(MESSAGES).containsOnly(RAW + 1);
         assertThat(roundTripsOf("version-batch")).isNotEmpty().containsOnly(RAW + 1);
@@ -264,12 +259,6 @@ class RoundTripsIT {
         @IdempotentListener(transactionPerPoll = "true")
         void poll(String payload) {
             this.effects.happen("poll " + payload);
-        }
-
-        @KafkaListener(id = "one-by-one", topics = "${topic}", containerPostProcessor = "withoutRecordInterceptor")
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
-        void oneByOne(String payload) {
-            this.effects.happen("one-by-one " + payload);
         }
 
         @Bean

@@ -11,12 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -43,8 +41,8 @@ class SwallowedErrorIT extends OneBatchTest {
     }
 
     @Test
-    void soItHasWhereTheErrorIsTheLastOfAPollWhoseRecordsAreClaimedOneByOne() {
-        try (TestApplication app = startWith(List.of(), OfInterceptedPolls.class, "1:a", "2:b", "3:swallows")) {
+    void soItHasWhereTheErrorIsTheLastOfAPoll() {
+        try (TestApplication app = startWith(List.of(), OfPolls.class, "1:a", "2:b", "3:swallows")) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
             assertThat(deadLetters()).containsExactly("swallows");
@@ -53,7 +51,7 @@ class SwallowedErrorIT extends OneBatchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {OfRecords.class, OfInterceptedPolls.class})
+    @ValueSource(classes = {OfRecords.class, OfPolls.class})
     void soItHasWhateverTheErrorWasThoughAStatementOfTheLibrarysFollows(Class<?> listener) {
         List<String> properties = List.of(
                 "statement=insert into nowhere (id) values (1)",
@@ -169,18 +167,6 @@ class SwallowedErrorIT extends OneBatchTest {
         @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
             process(payload);
-        }
-    }
-
-    static class OfInterceptedPolls extends OfPolls {
-
-        OfInterceptedPolls(Effects effects, JdbcTemplate jdbc) {
-            super(effects, jdbc);
-        }
-
-        @Bean
-        static RecordInterceptor<Object, Object> interceptor() {
-            return (record, consumer) -> record;
         }
     }
 
