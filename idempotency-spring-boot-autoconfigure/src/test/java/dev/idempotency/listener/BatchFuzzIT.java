@@ -15,10 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
-import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +29,6 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.stereotype.Component;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -57,29 +53,18 @@ class BatchFuzzIT extends ApplicationTest {
         "Manual, manual_immediate, exponential",
         "OneByOne, batch, springs-default",
         "OneByOne, batch, recovering",
-        "Intercepted, record, recovering",
         "Automatic, batch, provided",
         "Manual, manual, provided",
-        "Intercepted, batch, provided",
         "OffsetsOfBatches, batch, recovering",
         "OffsetsOfAcknowledged, manual, provided",
         "OffsetsOfPolls, batch, recovering",
         "OffsetsOfRecords, record, provided",
         "ByConstraint, manual, provided",
-        "ConstrainedOneByOne, batch, recovering",
-        "InterceptedOffsets, record, provided",
-        "InterceptedConstraint, batch, recovering"
+        "ConstrainedOneByOne, batch, recovering"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
-        boolean oneByOne = List.of(
-                        "OneByOne",
-                        "Intercepted",
-                        "OffsetsOfPolls",
-                        "OffsetsOfRecords",
-                        "ConstrainedOneByOne",
-                        "InterceptedOffsets",
-                        "InterceptedConstraint")
+        boolean oneByOne = List.of("OneByOne", "OffsetsOfPolls", "OffsetsOfRecords", "ConstrainedOneByOne")
                 .contains(listener);
         boolean offsets = listener.contains("Offsets");
         boolean recovers = errorHandler.equals("recovering");
@@ -129,9 +114,6 @@ class BatchFuzzIT extends ApplicationTest {
             assertThat(counts.keySet()).noneMatch(name -> name.startsWith("poison-"));
             if (oneByOne) {
                 assertThat(GIVEN_UP).allMatch(name -> name.startsWith("poison-"));
-            }
-            if (listener.startsWith("Intercepted")) {
-                app.bean(Intercepting.class).assertToldOfEach(counts.keySet());
             }
         }
     }
@@ -204,98 +186,6 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneIn(200)) {
                 failAtCommit();
             }
-        }
-    }
-
-    /** In one transaction per poll, with keys that only the converted record has, and an interceptor that fails, too. */
-    @Import(Intercepting.class)
-    static class Intercepted extends RandomlyFailing {
-
-        Intercepted(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
-        void on(String payload) {
-            assertThat(Intercepting.CURRENT.get()).isEqualTo(payload);
-            process(payload);
-            if (oneIn(200)) {
-                throw new IllegalStateException("random failure");
-            }
-            if (oneIn(200)) {
-                failAtCommit();
-            }
-        }
-    }
-
-    static class Intercepting implements RecordInterceptor<Object, Object> {
-
-        static final ThreadLocal<Object> CURRENT = new ThreadLocal<>();
-
-        private final Map<String, Integer> open = new ConcurrentHashMap<>();
-        private final Set<String> succeeded = new ConcurrentSkipListSet<>();
-        private final Set<String> uncommitted = new ConcurrentSkipListSet<>();
-        private final Random random = new Random(3);
-        private final JdbcTemplate jdbc;
-
-        Intercepting(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
-
-        @Override
-        public ConsumerRecord<Object, Object> intercept(
-                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
-            assertThat(CURRENT.get()).isNull();
-            CURRENT.set(record.value());
-            this.open.merge(at(record), 1, Integer::sum);
-            failAtTimes();
-            return record;
-        }
-
-        @Override
-        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
-            this.open.merge(at(record), -1, Integer::sum);
-            this.succeeded.add(record.value().toString());
-            if (this.jdbc
-                    .queryForList("select name from effect where name = ?", record.value())
-                    .isEmpty()) {
-                this.uncommitted.add(record.value().toString());
-            }
-            failAtTimes();
-        }
-
-        @Override
-        public void failure(
-                ConsumerRecord<Object, Object> record, Exception exception, Consumer<Object, Object> consumer) {
-            this.open.merge(at(record), -1, Integer::sum);
-            failAtTimes();
-        }
-
-        @Override
-        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
-            CURRENT.remove();
-            failAtTimes();
-        }
-
-        private static String at(ConsumerRecord<Object, Object> record) {
-            return record.partition() + "@" + record.offset();
-        }
-
-        private void failAtTimes() {
-            if (this.random.nextInt(300) == 0) {
-                throw new IllegalStateException("random failure of an interceptor");
-            }
-        }
-
-        void assertToldOfEach(Set<String> processed) {
-            assertThat(this.open)
-                    .as("what was intercepted, less what was told to have succeeded or failed")
-                    .allSatisfy((record, count) -> assertThat(count).as(record).isZero());
-            assertThat(this.succeeded).isEqualTo(processed);
-            assertThat(this.uncommitted)
-                    .as("told to have succeeded, and not there")
-                    .isEmpty();
         }
     }
 
@@ -418,46 +308,6 @@ class BatchFuzzIT extends ApplicationTest {
         void process(String payload) {
             super.process(payload);
             this.rows.insert(payload);
-        }
-    }
-
-    /** Claimed one by one by their offsets, on a connection that is cut at times. */
-    @Import(Intercepting.class)
-    static class InterceptedOffsets extends OneByOne {
-
-        private final JdbcTemplate jdbc;
-
-        InterceptedOffsets(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
-            super(effects, commits);
-            this.jdbc = jdbc;
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
-            if (oneIn(100)) {
-                this.jdbc.execute("select pg_terminate_backend(pg_backend_pid())");
-            }
-        }
-    }
-
-    @Import(Intercepting.class)
-    static class InterceptedConstraint extends ConstrainedOneByOne {
-
-        InterceptedConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
-            super(effects, commits, rows);
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "unique_row_name",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
         }
     }
 

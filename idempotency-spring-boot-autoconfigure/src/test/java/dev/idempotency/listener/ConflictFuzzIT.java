@@ -30,7 +30,7 @@ class ConflictFuzzIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "record", "batch", "poll", "one-by-one");
+        createTopics(1, "record", "batch", "poll");
         start(
                 Listeners.class,
                 "idempotency.conflicts=fail",
@@ -42,7 +42,7 @@ class ConflictFuzzIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"record", "batch", "poll", "one-by-one"})
+    @ValueSource(strings = {"record", "batch", "poll"})
     void theFirstOfAnIdIsAppliedItsCopiesAreDroppedAndOthersAreDeadLettered(String kind) {
         Random random = new Random(kind.hashCode());
         Map<String, String> first = new HashMap<>();
@@ -115,12 +115,6 @@ class ConflictFuzzIT extends SharedApplicationTest {
             if (oneIn(10)) {
                 throw new IllegalStateException("random batch");
             }
-        }
-
-        @KafkaListener(topics = "one-by-one${suffix}", groupId = "one-by-one${suffix}")
-        @IdempotentListener(consumer = "one-by-one", key = "#payload.split(' ')[1]", transactionPerPoll = "true")
-        void oneByOne(String payload) {
-            happen(payload);
         }
 
         @KafkaListener(topics = "poll${suffix}", groupId = "poll${suffix}")

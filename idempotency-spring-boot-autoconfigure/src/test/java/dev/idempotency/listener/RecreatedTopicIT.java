@@ -35,14 +35,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
@@ -195,7 +193,7 @@ class RecreatedTopicIT extends ApplicationTest {
     /** Nobody looks while the topic is another one, and what is in it then begins before the position and ends behind it. */
     @Test
     void aPositionOfTheOldTopicDropsNothingOfANewOneThatReachesBeyondIt() {
-        List<String> kinds = List.of("batches", "intercepted", "polls", "records");
+        List<String> kinds = List.of("batches", "polls", "records");
         try (TestApplication app = start(Offsets.class)) {
             send(app, "a", "b", "c");
             awaitEffectsOf(kinds, app, "a", "b", "c");
@@ -344,23 +342,6 @@ class RecreatedTopicIT extends ApplicationTest {
         @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void polls(String payload) {
             this.effects.happen("polls " + payload);
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}intercepted", containerFactory = "intercepting")
-        @IdempotentListener(consumer = "intercepted", strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void intercepted(String payload) {
-            this.effects.happen("intercepted " + payload);
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> intercepting(
-                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-                ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            configurer.configure(factory, consumers);
-            factory.setRecordInterceptor((record, consumer) -> record);
-            return factory;
         }
     }
 

@@ -36,7 +36,7 @@ class VersionFuzzIT extends ApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Batches, batch, manual", "Polls, single, batch", "OneByOne, single, record"})
+    @CsvSource({"Batches, batch, manual", "Polls, single, batch", "PollsThatAreCut, single, record"})
     void whatIsAppliedIsWhatAModelSays(String listener, String type, String ackMode) throws Exception {
         Random random = new Random(11);
         try (TestApplication app = start(
@@ -87,8 +87,8 @@ class VersionFuzzIT extends ApplicationTest {
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(
                 strategy = Strategy.VERSION,
-                key = "#payload.split(':')[0]",
-                version = "#payload.split(':')[1]")
+                key = "#record.value().split(':')[0]",
+                version = "#record.value().split(':')[1]")
         void on(List<String> payloads, Acknowledgment acknowledgment) {
             processOrFail(payloads);
             if (oneIn(8)) {
@@ -123,12 +123,12 @@ class VersionFuzzIT extends ApplicationTest {
         }
     }
 
-    /** In one transaction per poll, in which each is claimed by itself, on a connection that is cut at times. */
-    static class OneByOne extends BatchFuzzIT.RandomlyFailing {
+    /** In one transaction per poll, on a connection that is cut at times. */
+    static class PollsThatAreCut extends BatchFuzzIT.RandomlyFailing {
 
         private final JdbcTemplate jdbc;
 
-        OneByOne(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
+        PollsThatAreCut(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
             super(effects, commits);
             this.jdbc = jdbc;
         }
@@ -136,8 +136,8 @@ class VersionFuzzIT extends ApplicationTest {
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(
                 strategy = Strategy.VERSION,
-                key = "#payload.split(':')[0]",
-                version = "#payload.split(':')[1]",
+                key = "#record.value().split(':')[0]",
+                version = "#record.value().split(':')[1]",
                 transactionPerPoll = "true")
         void on(String payload) {
             process(payload);

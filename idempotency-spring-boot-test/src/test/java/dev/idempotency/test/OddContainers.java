@@ -117,7 +117,7 @@ class OddContainers {
         }
 
         @KafkaListener(topics = "odd-inbox", groupId = "inbox")
-        @IdempotentListener(consumer = "inbox", inbox = true)
+        @IdempotentListener(consumer = "inbox", inbox = "true")
         void inbox(ConsumerRecord<String, String> record) {
             this.effects.add("inbox", record.value());
         }
