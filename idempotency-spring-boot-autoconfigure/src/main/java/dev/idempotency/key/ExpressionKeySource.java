@@ -2,27 +2,45 @@ package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.TopicCoordinates;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.NativeDetector;
 import org.springframework.core.convert.support.DefaultConversionService;
 import org.springframework.expression.ExpressionException;
+import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ClassUtils;
 
-/** A SpEL expression, parsed and checked once. */
+/**
+ * A SpEL expression, parsed and checked once.
+ *
+ * <p>The operands of a key's {@code +} are evaluated one by one: if one of them is absent, there is no key. SpEL itself would
+ * make the text {@code null} of it, which is the same for all messages that lack it.
+ */
 public final class ExpressionKeySource implements KeySource {
 
     private static final String KEY = "key";
@@ -30,7 +48,31 @@ public final class ExpressionKeySource implements KeySource {
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
-    private final SpelExpression expression;
+    /**
+     * An operand of {@code +}, or the whole expression.
+     *
+     * @param computed whether its text may be put together by SpEL or by methods, which make {@code null} of what is absent
+     */
+    private record Part(SpelExpression expression, boolean literal, boolean computed) {
+
+        static Part of(SpelExpression expression) {
+            SpelNode node = expression.getAST();
+            return new Part(expression, node instanceof Literal, isComputed(node));
+        }
+
+        private static boolean isComputed(SpelNode node) {
+            boolean computed = node instanceof OpPlus
+                    || node instanceof TypeReference
+                    || node instanceof ConstructorReference
+                    || node instanceof InlineList
+                    || (node instanceof MethodReference method
+                            && (method.getChildCount() > 0 || method.getName().equals("toString")));
+            return computed || IntStream.range(0, node.getChildCount()).anyMatch(i -> isComputed(node.getChild(i)));
+        }
+    }
+
+    private final String text;
+    private final List<Part> parts;
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
     private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
@@ -75,27 +117,59 @@ public final class ExpressionKeySource implements KeySource {
             List<String> argumentNames,
             BeanFactory beanFactory,
             Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
+        this.text = expression;
         this.argumentNames = List.copyOf(argumentNames);
         ClassLoader classLoader = ClassUtils.getDefaultClassLoader();
-        this.expression = KeyExpressionParser.parse(role, expression, role.equals(KEY), classLoader);
+        // A native image cannot load the classes that the compiler makes.
+        SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
+                NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
+        SpelExpression whole = parse(role, expression, parser);
+        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(Part.of(whole));
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
         this.shared.setTypeLocator(new StandardTypeLocator(classLoader));
-        this.shared.setMethodResolvers(List.of(new TextMethodResolver()));
         this.shared.addPropertyAccessor(new MapAccessor());
         Set<String> known = new LinkedHashSet<>(MessageVariables.NAMES);
         known.addAll(argumentNames);
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
-        KeyReferences references = new KeyReferences(role, this.expression, known, this.shared, beanFactory);
+        KeyReferences references = new KeyReferences(role, whole, known, this.shared, beanFactory);
         references.requireAll();
         this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
         this.variables = known.stream()
                 .filter(variable -> !MessageVariables.OF_RECORD.contains(variable))
                 .filter(references::isNamed)
                 .collect(Collectors.toUnmodifiableSet());
+    }
+
+    private static SpelExpression parse(String role, String expression, SpelExpressionParser parser) {
+        try {
+            return parser.parseRaw(expression);
+        } catch (ExpressionException ex) {
+            throw new IllegalArgumentException(
+                    "The %s expression '%s' does not parse: %s".formatted(role, expression, ex.getSimpleMessage()), ex);
+        }
+    }
+
+    private static List<Part> partsOf(SpelExpression whole, SpelExpressionParser parser) {
+        List<SpelNode> operands = new ArrayList<>();
+        collectOperands(whole.getAST(), operands);
+        return (operands.size() == 1)
+                ? List.of(Part.of(whole))
+                : operands.stream()
+                        .map(node -> Part.of(parser.parseRaw(node.toStringAST())))
+                        .toList();
+    }
+
+    private static void collectOperands(SpelNode node, List<SpelNode> operands) {
+        if (node instanceof OpPlus && node.getChildCount() > 1) {
+            collectOperands(node.getChild(0), operands);
+            collectOperands(node.getChild(1), operands);
+        } else {
+            operands.add(node);
+        }
     }
 
     @Override
@@ -105,18 +179,44 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public @Nullable String keyOf(MessageView message) {
-        return KeyText.of(valueOf(message));
+        MessageVariables context = context(message);
+        if (this.parts.size() == 1) {
+            Part whole = this.parts.get(0);
+            return KeyText.of(evaluate(whole, context), whole.computed());
+        }
+        StringBuilder key = new StringBuilder();
+        boolean number = false;
+        for (Part part : this.parts) {
+            Object value = evaluate(part, context);
+            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value, part.computed());
+            if (text == null) {
+                return null;
+            }
+            if (number && !part.literal() && value instanceof Number) {
+                throw new InvalidMessageKeyException(
+                        "it puts two numbers together, as 1 and 23 or 12 and 3: write a text between them, as in #a + '/' + #b",
+                        null);
+            }
+            number = !part.literal() && value instanceof Number;
+            key.append(text);
+        }
+        return key.toString();
     }
 
     /** What the expression gives for a message, or {@code null} if that is absent. */
     @Nullable
     Object valueOf(MessageView message) {
+        return evaluate(this.parts.get(0), context(message));
+    }
+
+    private MessageVariables context(MessageView message) {
         TopicCoordinates coordinates = (this.coordinates != null) ? this.coordinates.apply(message.record()) : null;
+        return new MessageVariables(this.shared, message, coordinates, this.argumentNames);
+    }
+
+    private static @Nullable Object evaluate(Part part, MessageVariables context) {
         try {
-            return KeyText.contentOf(this.expression.getValue(
-                    new MessageVariables(this.shared, message, coordinates, this.argumentNames)));
-        } catch (NoKeyException ex) {
-            return null;
+            return KeyText.contentOf(part.expression().getValue(context));
         } catch (SpelEvaluationException ex) {
             if (leadsThroughNull(ex)) {
                 return null;
@@ -137,6 +237,6 @@ public final class ExpressionKeySource implements KeySource {
 
     @Override
     public String toString() {
-        return "expression '" + this.expression.getExpressionString() + "'";
+        return "expression '" + this.text + "'";
     }
 }

@@ -1,15 +1,8 @@
 package dev.idempotency.key;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.expression.AccessException;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.ExpressionState;
@@ -28,7 +21,6 @@ import org.springframework.expression.spel.ast.TypeCode;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 
 /**
  * What a key expression refers to outside the message: variables, functions, beans, types and their static members. What
@@ -83,7 +75,6 @@ final class KeyReferences {
         } else if (node instanceof ConstructorReference) {
             requireType(node.getChild(0), String.valueOf(node.getChild(0).getValue(state())));
         } else if (node instanceof CompoundExpression) {
-            requireMember(node.getChild(0), node.getChild(1));
             require(node.getChild(0), ofElement);
             for (int i = 1; i < node.getChildCount(); i++) {
                 requireWithin(node.getChild(i), ofElement);
@@ -153,60 +144,6 @@ final class KeyReferences {
         } catch (EvaluationException ex) {
             throw missing("names the type %s, but there is none".formatted(reference.toStringAST()));
         }
-    }
-
-    private void requireMember(SpelNode owner, SpelNode member) {
-        if (owner instanceof TypeReference) {
-            Class<?> type = requireType(owner);
-            if (member instanceof MethodReference method) {
-                Stream<Method> callable = Stream.concat(
-                        Stream.of(type.getMethods()).filter(any -> Modifier.isStatic(any.getModifiers())),
-                        Stream.of(Class.class.getMethods()));
-                requireAny(callable, owner, method);
-            } else if (member instanceof PropertyOrFieldReference property && !isReadable(type, property.getName())) {
-                throw missing("reads %s.%s, but there is no such constant"
-                        .formatted(owner.toStringAST(), property.getName()));
-            }
-        } else if (owner instanceof BeanReference bean && member instanceof MethodReference method) {
-            Class<?> type = typeOf(bean.getName());
-            if (type != null) {
-                requireAny(Stream.of(type.getMethods()), owner, method);
-            }
-        }
-    }
-
-    private void requireAny(Stream<Method> callable, SpelNode owner, MethodReference call) {
-        int arguments = call.getChildCount();
-        Predicate<Method> fits = method -> method.isVarArgs()
-                ? arguments >= method.getParameterCount() - 1
-                : arguments == method.getParameterCount();
-        if (callable.filter(method -> method.getName().equals(call.getName())).noneMatch(fits)) {
-            throw missing("calls %s.%s with %d arguments, but there is no such public method"
-                    .formatted(owner.toStringAST(), call.getName(), arguments));
-        }
-    }
-
-    private boolean isReadable(Class<?> type, String name) {
-        try {
-            return new ReflectivePropertyAccessor().canRead(this.context, type, name);
-        } catch (AccessException ex) {
-            return false;
-        }
-    }
-
-    /** The class of the very bean, or {@code null}: what a definition promises may be less than what the bean has. */
-    private @Nullable Class<?> typeOf(String bean) {
-        boolean exists = this.beanFactory instanceof ConfigurableBeanFactory factory
-                && this.beanFactory.containsBean(bean)
-                && this.beanFactory.isSingleton(bean)
-                && !factory.isFactoryBean(bean)
-                && isCreated(factory, bean);
-        return exists ? this.beanFactory.getBean(bean).getClass() : null;
-    }
-
-    private static boolean isCreated(ConfigurableBeanFactory factory, String bean) {
-        return factory.containsSingleton(bean)
-                || Stream.of(factory.getAliases(bean)).anyMatch(factory::containsSingleton);
     }
 
     private ExpressionState state() {

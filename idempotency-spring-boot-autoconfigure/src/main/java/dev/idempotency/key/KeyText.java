@@ -42,6 +42,9 @@ public final class KeyText {
     private static final Pattern IDENTITY = Pattern.compile("\\[+(?:[BCDFIJSZ]|L[\\w.$]+;)@[0-9a-f]{1,8}\\b"
             + "|\\b[\\w$]+(?:\\.[\\w$]+)*\\.[A-Z][\\w$]*@[0-9a-f]{1,8}(?![\\w.-])");
 
+    private static final Pattern NULL_WITHIN =
+            Pattern.compile("null\\b|\\bnull(?![a-z])|\\bOptional(?:Int|Long|Double)?\\.empty\\b");
+
     private static final List<Class<?>> KEYS = List.of(
             CharSequence.class,
             Number.class,
@@ -61,20 +64,48 @@ public final class KeyText {
 
     private KeyText() {}
 
-    /** The text of what a key expression gave. Only types whose text is the same on every delivery are taken. */
-    static @Nullable String of(@Nullable Object given) {
-        Object value = contentOf(given);
+    /**
+     * The text of what a key expression gave. Only types whose text is the same on every delivery are taken.
+     *
+     * @param computed whether it may tell of what is absent, or of an identity, as a text that was put together does
+     */
+    static @Nullable String of(@Nullable Object value, boolean computed) {
+        if (value != null && !isStable(value)) {
+            throw unstable(value);
+        }
+        return present(value, computed);
+    }
+
+    /** The text of an operand of {@code +}, which may be any value with a text, or {@code null} if it is absent. */
+    static @Nullable String ofPart(@Nullable Object value, boolean computed) {
+        if (value != null && !isStable(value) && !isValueWithText(value)) {
+            throw unstable(value);
+        }
+        String text = present(value, computed || (value != null && !isStable(value)));
+        return (text == null || MessageId.isNoKey(text)) ? null : text;
+    }
+
+    private static @Nullable String present(@Nullable Object value, boolean computed) {
         if (value == null) {
             return null;
         }
+        String text = textOf(value);
+        if (computed && showsIdentity(text)) {
+            throw unstable(value);
+        }
+        return (computed && NULL_WITHIN.matcher(text).find()) ? null : text;
+    }
+
+    private static String textOf(Object value) {
         if (value instanceof byte[] bytes) {
             return HeaderDecoder.decode(bytes);
         }
-        if (isStable(value)) {
-            return value.toString();
-        }
-        throw new InvalidMessageKeyException(
-                "it gave a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
+        return (value instanceof Enum<?> constant) ? constant.name() : value.toString();
+    }
+
+    private static InvalidMessageKeyException unstable(Object value) {
+        return new InvalidMessageKeyException(
+                "it is, or contains, a %s, whose text may differ between deliveries: make it a text, a number or a UUID"
                         .formatted(value.getClass().getName()),
                 null);
     }
@@ -120,7 +151,7 @@ public final class KeyText {
     }
 
     /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */
-    static boolean hasOwnText(Object value) {
+    private static boolean hasOwnText(Object value) {
         return OWN_TEXT.get(value.getClass());
     }
 
@@ -128,7 +159,7 @@ public final class KeyText {
      * Whether the value carries a message, rather than being a part of it: its text tells of this delivery, with what the
      * consumer or a retry has added.
      */
-    static boolean isOfDelivery(Object value) {
+    private static boolean isOfDelivery(Object value) {
         return value instanceof ConsumerRecord<?, ?>
                 || value instanceof Headers
                 || value instanceof Message<?>
@@ -138,28 +169,17 @@ public final class KeyText {
     }
 
     /** Whether a text shows the identity of something within it that has no text of its own, such as an array. */
-    static boolean showsIdentity(String text) {
+    private static boolean showsIdentity(String text) {
         return text.indexOf('@') >= 0 && IDENTITY.matcher(text).find();
     }
 
     /** Whether the value is one whose own text can be relied upon: not where that is up to a time zone or to an order. */
-    static boolean isValueWithText(Object value) {
+    private static boolean isValueWithText(Object value) {
         return hasOwnText(value)
                 && !isOfDelivery(value)
                 && !(value instanceof Collection<?>)
                 && !(value instanceof Map<?, ?>)
                 && !(value instanceof Date)
                 && !(value instanceof Calendar);
-    }
-
-    /** Whether a value's text says that there is none, as that of a {@code null} in JSON does. */
-    static boolean isBlank(Object value) {
-        if (value instanceof CharSequence text) {
-            return MessageId.isNoKey(text.toString());
-        }
-        if (value instanceof byte[] bytes) {
-            return MessageId.isNoKey(HeaderDecoder.decode(bytes));
-        }
-        return !isStable(value) && hasOwnText(value) && MessageId.isNoKey(value.toString());
     }
 }

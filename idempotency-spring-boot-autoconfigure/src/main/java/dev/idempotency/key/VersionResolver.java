@@ -1,6 +1,7 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicUnknownException;
@@ -53,7 +54,7 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         Object value;
         try {
             value = this.source.valueOf(message);
-            if (value != null && !KeyText.isBlank(value)) {
+            if (value != null && !(value instanceof CharSequence text && MessageId.isNoKey(text.toString()))) {
                 return VersionReader.read(value);
             }
         } catch (TopicUnknownException ex) {
