@@ -290,8 +290,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         return (translated instanceof StoreFailedException)
                 ? new StoreFailedException(
                         "Could not claim %s: %s. Nothing was recorded or applied; try again. %s"
-                                .formatted(
-                                        id, failure.getMessage(), StoreExceptionTranslator.remedyFor(failure)),
+                                .formatted(id, failure.getMessage(), StoreExceptionTranslator.remedyFor(failure)),
                         failure)
                 : translated;
     }

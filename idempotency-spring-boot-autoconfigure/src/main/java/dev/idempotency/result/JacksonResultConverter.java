@@ -60,9 +60,7 @@ public final class JacksonResultConverter implements ResultConverter {
         String again = write(json, result, type);
         if (!again.equals(text)) {
             requireNothingLost(
-                    partsOf(json, text),
-                    partsOf(json, again),
-                    "was written, and is passed over when it is read again");
+                    partsOf(json, text), partsOf(json, again), "was written, and is passed over when it is read again");
         }
         return result;
     }
@@ -74,8 +72,7 @@ public final class JacksonResultConverter implements ResultConverter {
                 .readValue(text);
     }
 
-    private static void requireNothingLost(
-            Map<String, Set<String>> whole, Map<String, Set<String>> left, String how) {
+    private static void requireNothingLost(Map<String, Set<String>> whole, Map<String, Set<String>> left, String how) {
         for (String path : whole.keySet()) {
             if (!left.containsKey(path)) {
                 throw new IllegalStateException(path + " " + how);
@@ -117,9 +114,8 @@ public final class JacksonResultConverter implements ResultConverter {
         } else if (node.isArray()) {
             node.forEach(element -> addPartsOf(element, path + "[]", parts));
         } else if (!node.isNull()) {
-            String value = node.isNumber()
-                    ? node.decimalValue().stripTrailingZeros().toString()
-                    : node.toString();
+            String value =
+                    node.isNumber() ? node.decimalValue().stripTrailingZeros().toString() : node.toString();
             parts.computeIfAbsent(path, key -> new TreeSet<>()).add(value);
         }
     }

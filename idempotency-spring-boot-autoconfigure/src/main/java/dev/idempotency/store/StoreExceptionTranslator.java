@@ -77,8 +77,7 @@ public final class StoreExceptionTranslator {
     /** Whether the database rolled the transaction back for the sake of a concurrent one: it may succeed when repeated. */
     public static boolean isSerializationFailure(Throwable failure) {
         SQLException sql = innermost(failure);
-        return sql != null
-                && (SERIALIZATION_FAILURE.equals(sql.getSQLState()) || DEADLOCK.equals(sql.getSQLState()));
+        return sql != null && (SERIALIZATION_FAILURE.equals(sql.getSQLState()) || DEADLOCK.equals(sql.getSQLState()));
     }
 
     /** Says what to do about a failure of the store. */

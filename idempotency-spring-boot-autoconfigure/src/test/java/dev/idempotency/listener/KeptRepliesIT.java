@@ -38,8 +38,8 @@ import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
-import org.springframework.kafka.support.ProducerListener;
 import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
+import org.springframework.kafka.support.ProducerListener;
 import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
@@ -182,7 +182,17 @@ class KeptRepliesIT extends SharedApplicationTest {
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole", "drifting", "large", "large-replies");
+        createTopics(
+                1,
+                "requests",
+                "replies",
+                "forwarded",
+                "copies",
+                "answers",
+                "whole",
+                "drifting",
+                "large",
+                "large-replies");
         createTopics(2, "odd");
         start(
                 Listeners.class,

@@ -7,18 +7,18 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Execution;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
+import dev.idempotency.testing.TestDatabase;
+import dev.idempotency.testing.TestPostgres;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
-import dev.idempotency.testing.TestDatabase;
-import dev.idempotency.testing.TestPostgres;
-import org.junit.jupiter.api.Test;
-import org.springframework.dao.DataIntegrityViolationException;
 
 class PostgresOperationsIT extends AbstractHostileOperationsIT {
 
@@ -51,15 +51,16 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
             patiently(operations -> {
                 CountDownLatch claimed = new CountDownLatch(1);
                 CountDownLatch end = new CountDownLatch(1);
-                Future<?> first = threads().submit(() -> operations.execute(id("a"), String.class, () -> {
-                    claimed.countDown();
-                    try {
-                        end.await();
-                    } catch (InterruptedException ex) {
-                        throw new IllegalStateException(ex);
-                    }
-                    return "first";
-                }));
+                Future<?> first = threads()
+                        .submit(() -> operations.execute(id("a"), String.class, () -> {
+                            claimed.countDown();
+                            try {
+                                end.await();
+                            } catch (InterruptedException ex) {
+                                throw new IllegalStateException(ex);
+                            }
+                            return "first";
+                        }));
                 claimed.await();
                 Future<Execution<String>> second =
                         threads().submit(() -> operations.execute(id("a"), String.class, () -> "second"));
@@ -82,8 +83,7 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
                 .formatted(jdbc().queryForObject("select current_database()", String.class), isolation));
         app().bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
         Awaitility.await(isolation)
-                .until(() -> isolation.equals(
-                        jdbc().queryForObject("show transaction_isolation", String.class)));
+                .until(() -> isolation.equals(jdbc().queryForObject("show transaction_isolation", String.class)));
     }
 
     @Test
