@@ -99,9 +99,9 @@ public @interface IdempotentListener {
 
     /**
      * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept
-     * with the claim, as JSON, and sent again for a duplicate: as the reply to the duplicate's own request. So a request
-     * that comes again, because its reply was lost or its consumer crashed, is answered. For listeners that take one record
-     * at a time and return something.
+     * with the claim, as JSON, and sent again for a duplicate: as the reply to the duplicate's own request. The record is
+     * done when the brokers have the reply; otherwise it is redelivered and answered. For listeners that take one record at a
+     * time and return something.
      */
     boolean keepReply() default false;
 }

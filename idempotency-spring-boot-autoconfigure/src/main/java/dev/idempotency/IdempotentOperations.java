@@ -40,6 +40,7 @@ public interface IdempotentOperations {
      * <p>The result is kept as JSON. The first caller, too, gets what was read back from it, so that all callers get the same.
      *
      * @param type the result's type: the same for every execution of this id
+     * @throws IllegalArgumentException if nothing can be read as that type, or it is completed later, such as a future
      * @throws ResultException if the result cannot be kept, and so the work is undone; or, for a duplicate, if it cannot
      *     be given again
      * @throws ResultForgottenException for a duplicate whose result is not, or no longer, kept

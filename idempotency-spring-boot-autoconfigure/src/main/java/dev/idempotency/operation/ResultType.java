@@ -15,7 +15,7 @@ final class ResultType {
 
     private ResultType() {}
 
-    /** Refuses a type that is completed later, or of which nobody knows what its parts are. */
+    /** Refuses types that are completed later, and those whose parts are of unknown type. */
     static Type of(Type type) {
         if (contains(type, part -> part instanceof Class<?> plain && AsynchronousResult.isOf(plain))) {
             throw new IllegalArgumentException(

@@ -34,6 +34,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /** Claims from code, in transactions of the store's {@code DataSource}. */
 public final class TransactionalOperations implements IdempotentOperations, SmartInitializingSingleton {
 
+    /** Of those who wait for an id, MariaDB lets only one go on each time that its holder fails. */
+    private static final int MAX_ATTEMPTS = 20;
+
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
     private final @Nullable KeptResults results;
@@ -111,14 +114,24 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         if (this.transaction.isOpen()) {
             return execute(id, observer, () -> inContext(id, work), keeping, before, new AtomicReference<>());
         }
-        AtomicReference<@Nullable ClaimOutcome> outcome = new AtomicReference<>();
-        try {
-            // Until the end of the transaction: what is called before and after its commit acts for the same id.
-            return inContext(id, () -> execute(id, observer, work, keeping, before, outcome));
-        } catch (Throwable ex) {
-            takeBackIfCommitted(outcome.get(), ex);
-            throw ex;
+        for (int attempt = 1; ; attempt++) {
+            AtomicReference<@Nullable ClaimOutcome> outcome = new AtomicReference<>();
+            try {
+                // Until the end of the transaction: what is called before and after its commit acts for the same id.
+                return inContext(id, () -> execute(id, observer, work, keeping, before, outcome));
+            } catch (Throwable ex) {
+                takeBackIfCommitted(outcome.get(), ex);
+                if (attempt == MAX_ATTEMPTS || !canBeRepeated(outcome.get(), ex)) {
+                    throw ex;
+                }
+            }
         }
+    }
+
+    /** Whether a transaction was rolled back for the sake of a concurrent one before any work was done in it. */
+    private static boolean canBeRepeated(@Nullable ClaimOutcome outcome, Throwable failure) {
+        return (outcome == null || outcome.claimed().isEmpty())
+                && StoreExceptionTranslator.isSerializationFailure(failure);
     }
 
     private static void takeBackIfCommitted(@Nullable ClaimOutcome outcome, Throwable failure) {
@@ -276,10 +289,8 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         RuntimeException translated = StoreExceptionTranslator.translate("claim " + id, failure);
         return (translated instanceof StoreFailedException)
                 ? new StoreFailedException(
-                        ("Could not claim %s: %s. Nothing was recorded or applied; try again. See that the database answers,"
-                                        + " that the tables of idempotency-spring-boot are there, and that the user of the"
-                                        + " DataSource may read and write them.")
-                                .formatted(id, failure.getMessage()),
+                        "Could not claim %s: %s. Nothing was recorded or applied; try again. %s"
+                                .formatted(id, failure.getMessage(), StoreExceptionTranslator.remedyFor(failure)),
                         failure)
                 : translated;
     }

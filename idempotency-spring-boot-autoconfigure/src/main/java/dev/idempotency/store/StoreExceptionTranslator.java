@@ -30,6 +30,11 @@ public final class StoreExceptionTranslator {
     /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
     private static final String TRANSACTION_ABORTED = "25P02";
 
+    /** A deadlock on all databases but PostgreSQL, which has a state of its own for that. */
+    private static final String SERIALIZATION_FAILURE = "40001";
+
+    private static final String DEADLOCK = "40P01";
+
     private StoreExceptionTranslator() {}
 
     /**
@@ -64,11 +69,29 @@ public final class StoreExceptionTranslator {
             return failure;
         }
         return new StoreFailedException(
-                ("Could not %s: %s. The message is not to blame, and comes again until it succeeds. See that the"
-                                + " database answers, that the tables of idempotency-spring-boot are there, and that the"
-                                + " user of the DataSource may read and write them.")
-                        .formatted(task, reason(failure)),
+                "Could not %s: %s. The message is not to blame, and comes again until it succeeds. %s"
+                        .formatted(task, reason(failure), remedyFor(failure)),
                 failure);
+    }
+
+    /** Whether the database rolled the transaction back for the sake of a concurrent one: it may succeed when repeated. */
+    public static boolean isSerializationFailure(Throwable failure) {
+        SQLException sql = innermost(failure);
+        return sql != null && (SERIALIZATION_FAILURE.equals(sql.getSQLState()) || DEADLOCK.equals(sql.getSQLState()));
+    }
+
+    /** Says what to do about a failure of the store. */
+    public static String remedyFor(Throwable failure) {
+        SQLException sql = innermost(failure);
+        if (sql == null || !isSerializationFailure(failure)) {
+            return "See that the database answers, that the tables of idempotency-spring-boot are there, and that the user of"
+                    + " the DataSource may read and write them.";
+        }
+        // PostgreSQL has no error codes.
+        return (sql.getErrorCode() == 0 && !DEADLOCK.equals(sql.getSQLState()))
+                ? "The transaction is REPEATABLE READ or SERIALIZABLE, and does not see what others claimed since it began: repeat"
+                        + " all of it, or use READ COMMITTED."
+                : "It was a deadlock with another transaction: repeat all of this one.";
     }
 
     private static boolean isOfMessage(RuntimeException failure) {

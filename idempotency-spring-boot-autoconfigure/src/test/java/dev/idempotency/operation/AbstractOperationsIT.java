@@ -41,11 +41,15 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowingConsumer;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -279,11 +283,68 @@ abstract class AbstractOperationsIT {
 
     @Test
     void ofManyAtOnceOneDoesTheWorkAndAllGetItsResult() throws Exception {
-        executeManyAtOnce(new TransactionalOperations(
+        patiently(this::executeManyAtOnce);
+    }
+
+    /** Uses operations whose claims wait for longer than those of the other tests. */
+    final void patiently(ThrowingConsumer<IdempotentOperations> action) throws Exception {
+        action.accept(new TransactionalOperations(
                 new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), Duration.ofSeconds(30)),
                 this.app.bean(DeclaredConsumers.class),
                 this.app.bean(KeptResults.class),
                 this.app.context().getBeanFactory()));
+    }
+
+    /** Selects how many transactions wait for another one. */
+    abstract String waiting();
+
+    final void awaitWaiting(int transactions) {
+        Awaitility.await(transactions + " waiting transactions")
+                .until(() -> this.jdbc.queryForObject(waiting(), Integer.class) == transactions);
+    }
+
+    @Test
+    void waitersGoOnWhenTheFirstOnesFail() throws Exception {
+        patiently(operations -> {
+            AtomicInteger calls = new AtomicInteger();
+            CountDownLatch claimed = new CountDownLatch(1);
+            CountDownLatch fail = new CountDownLatch(1);
+            Callable<Boolean> call = () -> operations
+                    .execute(id("a"), String.class, () -> {
+                        claimed.countDown();
+                        try {
+                            fail.await();
+                        } catch (InterruptedException ex) {
+                            throw new IllegalStateException(ex);
+                        }
+                        if (calls.incrementAndGet() <= 3) {
+                            throw new IllegalStateException("no");
+                        }
+                        happen("a");
+                        return "done";
+                    })
+                    .isDuplicate();
+            List<Future<Boolean>> executions = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                executions.add(this.threads.submit(call));
+            }
+            try {
+                claimed.await();
+                awaitWaiting(5);
+            } finally {
+                fail.countDown();
+            }
+            List<String> outcomes = new ArrayList<>();
+            for (Future<Boolean> execution : executions) {
+                try {
+                    outcomes.add(execution.get(30, TimeUnit.SECONDS) ? "duplicate" : "done");
+                } catch (ExecutionException ex) {
+                    outcomes.add(String.valueOf(ex.getCause().getMessage()));
+                }
+            }
+            assertThat(outcomes).containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
+            assertThat(effects()).containsExactly("a");
+        });
     }
 
     private void executeManyAtOnce(IdempotentOperations operations) throws Exception {

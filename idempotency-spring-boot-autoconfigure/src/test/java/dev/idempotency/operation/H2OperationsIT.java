@@ -8,6 +8,11 @@ class H2OperationsIT extends AbstractHostileOperationsIT {
     }
 
     @Override
+    String waiting() {
+        return "select count(*) from information_schema.sessions where executing_statement like 'insert %'";
+    }
+
+    @Override
     void age(String table, String key, double days) {
         jdbc().update(
                         "update " + table

@@ -22,6 +22,11 @@ class MariaDbOperationsIT extends AbstractHostileOperationsIT {
     }
 
     @Override
+    String waiting() {
+        return "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'";
+    }
+
+    @Override
     void age(String table, String key, double days) {
         jdbc().update(
                         "update " + table + " set processed_at = processed_at - interval ? second where message_id = ?",

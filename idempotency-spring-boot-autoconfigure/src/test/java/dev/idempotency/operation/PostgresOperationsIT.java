@@ -3,11 +3,22 @@ package dev.idempotency.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.Execution;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class PostgresOperationsIT extends AbstractHostileOperationsIT {
 
@@ -19,12 +30,81 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
     }
 
     @Override
+    String waiting() {
+        return "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    }
+
+    @Override
     void age(String table, String key, double days) {
         jdbc().update(
                         "update " + table
                                 + " set processed_at = processed_at - ? * interval '1 day' where message_id = ?",
                         days,
                         key);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"repeatable read", "serializable"})
+    void aConcurrentDuplicateIsFoundAtEveryIsolation(String isolation) throws Exception {
+        isolate(isolation);
+        try {
+            patiently(operations -> {
+                CountDownLatch claimed = new CountDownLatch(1);
+                CountDownLatch end = new CountDownLatch(1);
+                Future<?> first = threads()
+                        .submit(() -> operations.execute(id("a"), String.class, () -> {
+                            claimed.countDown();
+                            try {
+                                end.await();
+                            } catch (InterruptedException ex) {
+                                throw new IllegalStateException(ex);
+                            }
+                            return "first";
+                        }));
+                claimed.await();
+                Future<Execution<String>> second =
+                        threads().submit(() -> operations.execute(id("a"), String.class, () -> "second"));
+                try {
+                    awaitWaiting(1);
+                } finally {
+                    end.countDown();
+                }
+                first.get(30, TimeUnit.SECONDS);
+                assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
+            });
+        } finally {
+            isolate("read committed");
+        }
+    }
+
+    /** Has the connections of the pool begin transactions so. */
+    private void isolate(String isolation) {
+        jdbc().execute("alter database \"%s\" set default_transaction_isolation = '%s'"
+                .formatted(jdbc().queryForObject("select current_database()", String.class), isolation));
+        app().bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+        Awaitility.await(isolation)
+                .until(() -> isolation.equals(jdbc().queryForObject("show transaction_isolation", String.class)));
+    }
+
+    @Test
+    void aTransactionWhoseIsolationHidesADuplicateIsToldSo() {
+        TransactionTemplate isolated = new TransactionTemplate(transaction().getTransactionManager());
+        isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(() -> isolated.executeWithoutResult(status -> {
+                    effects();
+                    try {
+                        threads()
+                                .submit(() -> operations().execute(id("a"), () -> {}))
+                                .get(30, TimeUnit.SECONDS);
+                    } catch (Exception ex) {
+                        throw new IllegalStateException(ex);
+                    }
+                    operations().execute(id("a"), () -> {});
+                }))
+                .withMessageContaining("REPEATABLE READ")
+                .withMessageContaining("READ COMMITTED")
+                .withMessageNotContaining("tables");
     }
 
     @Test
