@@ -149,7 +149,6 @@ class IdempotencyRuntimeHintsTests {
             strings = {
                 "ConsumerReports$Report",
                 "ConsumerReport",
-                "ConsumerTally$LastHit",
                 "CleanupReport$Success",
                 "MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",
