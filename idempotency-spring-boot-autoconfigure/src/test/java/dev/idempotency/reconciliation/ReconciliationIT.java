@@ -387,8 +387,7 @@ class ReconciliationIT extends SharedApplicationTest {
     @Test
     void theScheduleReconcilesEveryConsumerInTurn() {
         CronExpression everySecond = CronExpression.parse("* * * * * *");
-        ReconciliationSchedule schedule =
-                new ReconciliationSchedule(this.reconciliation, everySecond, Duration.ofHours(24));
+        ReconciliationSchedule schedule = new ReconciliationSchedule(this.reconciliation, everySecond);
         Set<String> reconciled = new TreeSet<>(this.reconciliation.consumers());
         reconciled.remove("arguments");
         Instant start = Instant.now();

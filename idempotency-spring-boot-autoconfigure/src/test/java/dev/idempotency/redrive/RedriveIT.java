@@ -46,7 +46,8 @@ class RedriveIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying = List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged", "positions");
+        List<String> dying =
+                List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged", "positions");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
         TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt", topic("gone"), topic("gone") + "-dlt");
@@ -289,7 +290,8 @@ class RedriveIT extends SharedApplicationTest {
                 .isThrownBy(() -> this.deadLetters.redriveAll("positions"))
                 .withMessageContainingAll("'positions'", "by their coordinates");
         DeadLetter letter = letters("positions").get(0);
-        assertThat(this.deadLetters.redrive("positions", letter.record()).sent()).isOne();
+        assertThat(this.deadLetters.redrive("positions", letter.record()).sent())
+                .isOne();
         awaitCaughtUp("positions");
         assertThat(effectsOf("positions")).containsExactly("positions a");
     }
