@@ -1,36 +1,32 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.Strategy;
+import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.ConsumerRegistry;
-import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreStatistics;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reports on the consumers of this instance, whose messages it counts, with or without Micrometer. */
-public final class ConsumerReports implements IdempotencyObserver {
+/** Reports on the consumers of this instance. */
+public final class ConsumerReports {
 
     private static final Logger logger = LoggerFactory.getLogger(ConsumerReports.class);
 
-    private final Instant since = Instant.now();
-    private final Map<String, ConsumerTally> tallies = new ConcurrentHashMap<>();
     private final ConsumerRegistry registry;
+    private final ConsumerCounts counts;
     private final StoreWatch store;
     private final @Nullable Cleanup cleanup;
     private final @Nullable JdbcPositionStore positions;
@@ -38,22 +34,15 @@ public final class ConsumerReports implements IdempotencyObserver {
     /** {@code cleanup} and {@code positions} are {@code null} where the application has none of ours. */
     public ConsumerReports(
             ConsumerRegistry registry,
+            ConsumerCounts counts,
             StoreWatch store,
             @Nullable Cleanup cleanup,
             @Nullable JdbcPositionStore positions) {
         this.registry = registry;
+        this.counts = counts;
         this.store = store;
         this.cleanup = cleanup;
         this.positions = positions;
-    }
-
-    @Override
-    public ConsumerObserver observe(ConsumerDescription consumer) {
-        return tally(consumer.name());
-    }
-
-    private ConsumerTally tally(String consumer) {
-        return this.tallies.computeIfAbsent(consumer, name -> new ConsumerTally());
     }
 
     Report all() {
@@ -62,7 +51,6 @@ public final class ConsumerReports implements IdempotencyObserver {
                 .collect(Collectors.groupingBy(ConsumerDescription::name, TreeMap::new, Collectors.toList()));
         Map<String, List<PartitionPosition>> known = positionsOf(this.registry.consumers());
         return new Report(
-                this.since,
                 byName.values().stream()
                         .map(descriptions -> report(descriptions, statistics, known))
                         .toList(),
@@ -97,7 +85,7 @@ public final class ConsumerReports implements IdempotencyObserver {
             Map<String, List<PartitionPosition>> known) {
         String consumer = descriptions.get(0).name();
         return ConsumerReport.of(
-                descriptions, tally(consumer), statistics.oldestAges().get(consumer), known.get(consumer));
+                descriptions, this.counts, statistics.oldestAges().get(consumer), known.get(consumer));
     }
 
     /**
@@ -121,8 +109,8 @@ public final class ConsumerReports implements IdempotencyObserver {
         return found;
     }
 
-    /** All consumers, counted since a moment, the store and the cleanup. */
-    record Report(Instant since, List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}
+    /** All consumers, the store and the cleanup. */
+    record Report(List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}
 
     /** How many messages the store remembers, estimated; absent if that is not known. */
     record StoreReport(@Nullable Long rows) {}

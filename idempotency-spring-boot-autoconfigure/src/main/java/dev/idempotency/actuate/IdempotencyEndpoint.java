@@ -10,8 +10,6 @@ import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,14 +20,13 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
  * Actuator endpoint: consumers, what became of their messages, and single messages.
  *
- * <p>A consumer and a message are named in the path ({@code /idempotency/billing/4711}) or, whatever their characters,
- * by the parameters {@code consumer} and {@code messageId}: web servers refuse some characters in paths and fold others.
+ * <p>A consumer and a message are named by the parameters {@code consumer} and {@code messageId}: both may have slashes in
+ * them, and web servers refuse some characters in paths and fold others.
  *
  * <p>A message can be forgotten, so that it is processed when it comes again, once
  * {@code management.endpoint.idempotency.access} is {@code unrestricted}; so can the position of a partition, by the parameters
@@ -40,9 +37,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 public final class IdempotencyEndpoint {
 
     private static final Logger logger = LoggerFactory.getLogger(IdempotencyEndpoint.class);
-
-    /** What a record is called where messages have no ids of their own; the numbers fit their types. */
-    private static final Pattern COORDINATES = Pattern.compile("(.+)-(\\d{1,9})@(\\d{1,18})");
 
     private final ConsumerReports reports;
     private final ProcessedMessageStore store;
@@ -78,14 +72,6 @@ public final class IdempotencyEndpoint {
         return this.reports.all();
     }
 
-    /** One consumer, or one message, named by the path. */
-    @ReadOperation
-    public @Nullable Object readPath(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] path, @Nullable String messageId) {
-        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
-        return read(named.consumer(), named.messageId());
-    }
-
     private @Nullable MessageReport message(String consumer, String messageId) {
         Strategy strategy = this.reports.strategyOf(consumer);
         if (strategy == Strategy.OFFSET) {
@@ -113,12 +99,10 @@ public final class IdempotencyEndpoint {
 
     /** A record, named as messages of such consumers are; {@code null} if its partition is not known. */
     private @Nullable MessageReport record(String consumer, String messageId) {
-        Matcher named = COORDINATES.matcher(messageId);
-        if (this.positions == null || !named.matches()) {
+        RecordCoordinates record = EndpointInput.coordinates(messageId);
+        if (this.positions == null) {
             return null;
         }
-        RecordCoordinates record =
-                new RecordCoordinates(named.group(1), Integer.parseInt(named.group(2)), Long.parseLong(named.group(3)));
         return this.positions.positionsOf(consumer).stream()
                 .filter(position ->
                         position.topic().equals(record.topic()) && position.partition() == record.partition())
@@ -223,26 +207,5 @@ public final class IdempotencyEndpoint {
                 version.coordinates(),
                 EndpointInput.nameOf(security.getPrincipal()));
         return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
-    }
-
-    /** Forgets a message named by the path, or a position of the consumer that it names. */
-    @DeleteOperation
-    public WebEndpointResponse<Void> forgetPath(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] path,
-            @Nullable String messageId,
-            @Nullable String topic,
-            @Nullable Integer partition,
-            SecurityContext security) {
-        if (topic != null || partition != null) {
-            return forget(String.join("/", path), messageId, topic, partition, security);
-        }
-        if (messageId == null && MessagePath.isAmbiguous(path, this.reports.consumers())) {
-            throw new InvalidEndpointRequestException(
-                    "The path may mean messages of several consumers: give the parameters 'consumer' and 'messageId'"
-                            + " instead",
-                    "Ambiguous path");
-        }
-        MessagePath named = MessagePath.of(path, messageId, this.reports.consumers());
-        return forget(named.consumer(), named.messageId(), null, null, security);
     }
 }

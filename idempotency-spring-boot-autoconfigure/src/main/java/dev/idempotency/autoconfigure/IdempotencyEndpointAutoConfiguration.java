@@ -8,6 +8,7 @@ import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
+import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.reconciliation.Reconciliation;
@@ -43,11 +44,16 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
     ConsumerReports idempotencyConsumerReports(
             ObjectProvider<ConsumerRegistry> consumers,
+            ObjectProvider<ConsumerCounts> counts,
             StoreWatch storeWatch,
             ObjectProvider<Cleanup> cleanup,
             ObjectProvider<JdbcPositionStore> positions) {
         return new ConsumerReports(
-                ConsumerRegistry.of(consumers::stream), storeWatch, cleanup.getIfUnique(), positions.getIfAvailable());
+                ConsumerRegistry.of(consumers::stream),
+                counts.getIfUnique(() -> ConsumerCounts.NONE),
+                storeWatch,
+                cleanup.getIfUnique(),
+                positions.getIfAvailable());
     }
 
     @Bean

@@ -56,8 +56,7 @@ final class ReconciliationConfiguration {
     @Conditional(Scheduled.class)
     ReconciliationSchedule idempotencyReconciliationSchedule(
             Reconciliation reconciliation, ReconciliationProperties properties) {
-        return new ReconciliationSchedule(
-                reconciliation, Objects.requireNonNull(properties.expression()), properties.window());
+        return new ReconciliationSchedule(reconciliation, Objects.requireNonNull(properties.expression()));
     }
 
     /** If there is an expression. */

@@ -1,7 +1,5 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.reconciliation.ReconciliationRequest;
-import java.time.Duration;
 import java.time.LocalDateTime;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -13,13 +11,11 @@ import org.springframework.scheduling.support.CronExpression;
  *
  * @param recordsPerSecond how many records a reconciliation reads per second at most
  * @param cron when all consumers of this instance are reconciled, as in '0 0 4 * * *', or '-' for never
- * @param window how far a reconciliation by the schedule looks back
  */
 @ConfigurationProperties("idempotency.reconciliation")
 public record ReconciliationProperties(
         @DefaultValue("5000") int recordsPerSecond,
-        @DefaultValue("-") String cron,
-        @DefaultValue("24h") Duration window) {
+        @DefaultValue("-") String cron) {
 
     private static final String NEVER = "-";
 
@@ -37,11 +33,6 @@ public record ReconciliationProperties(
             throw new IllegalArgumentException(
                     "idempotency.reconciliation.cron must be of a time that comes, or '-' for never, but is '%s'"
                             .formatted(cron));
-        }
-        if (window.isNegative() || window.isZero() || window.compareTo(ReconciliationRequest.LONGEST) > 0) {
-            throw new IllegalArgumentException(
-                    "idempotency.reconciliation.window must be positive and at most %d days, but is %s"
-                            .formatted(ReconciliationRequest.LONGEST.toDays(), window));
         }
     }
 

@@ -3,7 +3,6 @@ package dev.idempotency.definition;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
-import dev.idempotency.store.MessageIdStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,17 +27,4 @@ public record ListenerDefinition(
         AdmissionStrategy strategy,
         ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,
-        ConsumerObserver observer) {
-
-    /**
-     * Why its topics cannot be held against what is remembered of its messages, or {@code null} if they can: each message has
-     * an id of its own that is remembered.
-     */
-    public @Nullable String reconciliationRefusal() {
-        return (this.strategy instanceof MessageIdStrategy)
-                ? null
-                : "The messages of consumer '%s' are not recognised by ids of their own, so that there is nothing to hold its topics"
-                                .formatted(this.consumer)
-                        + " against: that is for Strategy.MESSAGE_ID";
-    }
-}
+        ConsumerObserver observer) {}

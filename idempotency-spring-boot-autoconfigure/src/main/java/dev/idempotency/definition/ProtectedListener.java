@@ -4,12 +4,17 @@ import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.messaging.Message;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -39,6 +44,8 @@ public record ProtectedListener(
         @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults) {
 
+    private static final Set<String> OF_MESSAGE = Set.of("record", "payload", "headers", "coordinates");
+
     public ProtectedListener {
         faults = List.copyOf(faults);
     }
@@ -60,6 +67,26 @@ public record ProtectedListener(
     /** The class of the bean within its proxies. */
     public Class<?> targetClass() {
         return AopUtils.getTargetClass(this.bean);
+    }
+
+    /** The method's parameters that its key expression names, other than the payload or record. */
+    public List<String> keyArguments() {
+        ListenerMethod called = new ListenerMethod(this.method, false, null);
+        List<String> names = called.parameterNames();
+        return IntStream.range(0, names.size())
+                .filter(index -> index != called.payloadIndex() || isMessage(index))
+                .mapToObj(names::get)
+                .filter(name -> !OF_MESSAGE.contains(name) && this.keyExpression != null)
+                .filter(name -> Pattern.compile("#" + Pattern.quote(name) + "\\b")
+                        .matcher(this.keyExpression)
+                        .find())
+                .toList();
+    }
+
+    private boolean isMessage(int index) {
+        ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
+        return Stream.of(type, type.asCollection().getGeneric())
+                .anyMatch(each -> Message.class.isAssignableFrom(each.toClass()));
     }
 
     /** The annotations of the method and of its class. */

@@ -6,12 +6,9 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +26,6 @@ import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
 import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
-import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.HandlerMethod;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.Assert;
@@ -68,8 +63,6 @@ public final class SpringKafkaInternals {
             MessagingMessageListenerAdapter.class.getName(), List.of("handlerMethod", "replyTemplate"),
             HandlerAdapter.class.getName(), List.of("invokerHandlerMethod", "delegatingHandler"),
             DelegatingInvocableHandler.class.getName(), List.of("handlers"));
-
-    private static final String CONVERSION = "toMessagingMessage";
 
     private static final String SUPPORTED = "4.";
 
@@ -118,12 +111,6 @@ public final class SpringKafkaInternals {
                         hints.registerTypeIfPresent(classLoader, type, hint -> names.forEach(hint::withField))));
         hints.registerType(AbstractFilteringMessageListener.class, MemberCategory.INVOKE_DECLARED_METHODS);
         hints.registerType(CommonErrorHandler.class, MemberCategory.INVOKE_DECLARED_METHODS);
-        Stream.of(
-                        MessagingMessageListenerAdapter.class,
-                        BatchMessagingMessageListenerAdapter.class,
-                        DelegatingInvocableHandler.class,
-                        InvocableHandlerMethod.class)
-                .forEach(type -> hints.registerType(type, MemberCategory.INVOKE_DECLARED_METHODS));
     }
 
     /** Tells the servers, settings and deserializers of a container's consumers. Refused without it. */
@@ -223,47 +210,6 @@ public final class SpringKafkaInternals {
                 && recoverer.getClass().getName().startsWith(tracker.getClass().getName() + "$$")
                 && Arrays.stream(recoverer.getClass().getDeclaredFields())
                         .noneMatch(field -> BiConsumer.class.isAssignableFrom(field.getType()));
-    }
-
-    /**
-     * Has an adapter convert a record, or records of a batch, as it does before it calls its method. Without it only listeners
-     * whose keys are found in the record itself can be reconciled.
-     */
-    static Message<?> convert(MessagingMessageListenerAdapter<?, ?> adapter, Object record) {
-        Method conversion = (record instanceof List)
-                ? ReflectionUtils.findMethod(
-                        adapter.getClass(), CONVERSION, List.class, Acknowledgment.class, Consumer.class)
-                : ReflectionUtils.findMethod(
-                        adapter.getClass(), CONVERSION, ConsumerRecord.class, Object.class, Object.class);
-        return (Message<?>) Objects.requireNonNull(call(conversion, adapter, record, null, null));
-    }
-
-    /** Whether a batch adapter calls its method with records, or with messages. Without it as without {@link #convert}. */
-    static boolean isListOf(Class<?> element, MessagingMessageListenerAdapter<?, ?> adapter) {
-        String name = (element == ConsumerRecord.class) ? "isConsumerRecordList" : "isMessageList";
-        return Boolean.TRUE.equals(call(ReflectionUtils.findMethod(adapter.getClass(), name), adapter));
-    }
-
-    /** The method that is called for a payload, among several. Without it as without {@link #convert}. */
-    static InvocableHandlerMethod methodFor(DelegatingInvocableHandler choice, Object payload) {
-        Method look = ReflectionUtils.findMethod(choice.getClass(), "getHandlerForPayload", Class.class);
-        return (InvocableHandlerMethod) Objects.requireNonNull(call(look, choice, payload.getClass()));
-    }
-
-    /** The arguments that a method would be called with. Without it as without {@link #convert}. */
-    static @Nullable Object[] argumentsOf(
-            InvocableHandlerMethod method, Message<?> message, @Nullable Object[] provided) {
-        Method arguments =
-                ReflectionUtils.findMethod(method.getClass(), "getMethodArgumentValues", Message.class, Object[].class);
-        return (@Nullable Object[]) Objects.requireNonNull(call(arguments, method, message, provided));
-    }
-
-    private static @Nullable Object call(@Nullable Method method, Object object, @Nullable Object... arguments) {
-        Assert.state(
-                method != null,
-                "This version of Spring Kafka does not let a record be converted apart from its delivery");
-        ReflectionUtils.makeAccessible(method);
-        return ReflectionUtils.invokeMethod(method, object, arguments);
     }
 
     private static @Nullable Object trackerOf(FailedRecordProcessor errorHandler) {

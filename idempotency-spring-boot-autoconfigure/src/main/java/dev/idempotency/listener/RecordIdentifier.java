@@ -1,47 +1,43 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.failure.UnavailableService;
 import dev.idempotency.kafka.ContainerFacts;
-import dev.idempotency.kafka.ListenerArguments;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import dev.idempotency.key.MessageView;
-import java.io.Serial;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
+import org.springframework.core.ResolvableType;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
-import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.messaging.Message;
+import org.springframework.util.ClassUtils;
 
 /**
- * Identifies records apart from their delivery as a listener would: with its own deserializers, filter, conversion and key.
- * The listener is not called. For one thread.
+ * Identifies records apart from their delivery as a listener would: with its own deserializers, filter and key. The listener is
+ * not called, and nothing is converted: a key from the payload needs a value that is the payload. For one thread.
  */
 public final class RecordIdentifier implements AutoCloseable {
 
-    private final ProtectedMethods methods;
+    private final ListenerDefinition definition;
     private final @Nullable RecordFilterStrategy<Object, Object> filter;
     private final boolean batch;
-    private final @Nullable MessagingMessageListenerAdapter<?, ?> adapter;
-    private final boolean hasHandlers;
-    private final @Nullable Class<?> targetClass;
+    private final @Nullable Class<?> payloadType;
     private final ListenerDeserializers deserializers;
     private final Function<String, @Nullable Uuid> topicIds;
 
@@ -61,16 +57,10 @@ public final class RecordIdentifier implements AutoCloseable {
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(
                         "The container %s is not that of a protected listener".formatted(container.getListenerId())));
-        this.methods = delivery.methods;
+        this.definition = delivery.methods.representative();
         this.filter = (RecordFilterStrategy<Object, Object>) filterOf(delivery, listeners);
         this.batch = delivery instanceof BatchDeliveryListener;
-        this.adapter =
-                (ContainerFacts.innermostListenerOf(container) instanceof MessagingMessageListenerAdapter<?, ?> calling)
-                        ? calling
-                        : null;
-        CalledMethods called = CalledMethods.of(container);
-        this.hasHandlers = called != null && called.methods().size() > 1;
-        this.targetClass = (called != null) ? AopUtils.getTargetClass(called.bean()) : null;
+        this.payloadType = payloadType(container);
         this.deserializers = new ListenerDeserializers(container);
         this.topicIds = topicIds;
     }
@@ -87,24 +77,28 @@ public final class RecordIdentifier implements AutoCloseable {
                         .orElse(null);
     }
 
-    /** Why the records of a container cannot be held against what is remembered, or {@code null} if they can. */
-    public static @Nullable String refusal(AbstractMessageListenerContainer<?, ?> container) {
-        return ContainerFacts.listenersOf(container).stream()
-                .filter(DeliveryListener.class::isInstance)
-                .flatMap(listener -> ((DeliveryListener<?>) listener).methods.definitions().stream())
-                .map(ListenerDefinition::reconciliationRefusal)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-    }
-
-    private Collection<ListenerDefinition> definitions() {
-        return this.methods.definitions();
+    /** The type of one message's payload as the listener's method takes it; {@code null} if it takes the record itself. */
+    private @Nullable Class<?> payloadType(AbstractMessageListenerContainer<?, ?> container) {
+        CalledMethods called = CalledMethods.of(container);
+        int index = this.definition.method().payloadIndex();
+        if (called == null || index == ListenerMethod.NONE) {
+            return null;
+        }
+        ResolvableType parameter =
+                ResolvableType.forMethodParameter(called.methods().get(0), index);
+        ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
+        if (Message.class.isAssignableFrom(type.toClass())) {
+            type = type.as(Message.class).getGeneric();
+        }
+        return ConsumerRecord.class.isAssignableFrom(type.toClass())
+                ? null
+                : ClassUtils.resolvePrimitiveIfNecessary(type.toClass());
     }
 
     /**
      * Says what a record is to the listener.
      *
+     * @throws ReconciliationException if its key comes from a payload that a converter makes of its value
      * @throws TopicUnknownException if its key depends on its topic, and the brokers do not tell its id
      * @throws RuntimeException if a deserializer or the key depends on a service that does not answer
      */
@@ -125,7 +119,7 @@ public final class RecordIdentifier implements AutoCloseable {
             return RecordIdentification.FILTERED;
         }
         tellTopic(record);
-        return identify(record, new Conversion(record));
+        return identifyReadable(record);
     }
 
     /** A filter that fails leaves nothing out: the delivery fails, and the record is given up or tried again. */
@@ -162,35 +156,29 @@ public final class RecordIdentifier implements AutoCloseable {
         }
     }
 
-    private RecordIdentification identify(ConsumerRecord<?, ?> record, Conversion conversion) {
+    private RecordIdentification identifyReadable(ConsumerRecord<?, ?> record) {
         try {
-            ListenerDefinition definition = this.hasHandlers
-                    ? this.methods.definitionOf(conversion.get().method(), this.targetClass)
-                    : definitions().iterator().next();
-            // Not every handler of a class need be protected.
-            return (definition != null) ? identify(record, conversion, definition) : RecordIdentification.FILTERED;
-        } catch (ConversionFailure ex) {
-            return RecordIdentification.UNREADABLE;
+            return RecordIdentification.of(this.definition
+                    .candidates()
+                    .create(0, new UnconvertedMessage(record))
+                    .id());
+        } catch (UnusableKeyException ex) {
+            if (ex.getCause() instanceof ReconciliationException conversion) {
+                if (isText(record.value())) {
+                    throw conversion;
+                }
+                return RecordIdentification.UNREADABLE;
+            }
+            if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
+                throw ex;
+            }
+            return RecordIdentification.WITHOUT_KEY;
         }
     }
 
-    private RecordIdentification identify(
-            ConsumerRecord<?, ?> record, Conversion conversion, ListenerDefinition definition) {
-        MessageView view = new ArgumentsView(
-                definition.method(),
-                List.of(record),
-                this.batch,
-                () -> conversion.get().arguments(),
-                0);
-        try {
-            return RecordIdentification.of(
-                    definition.candidates().create(0, view).id());
-        } catch (UnusableKeyException ex) {
-            if (definition.keyFailures().isToBeWaitedFor(ex)) {
-                throw ex;
-            }
-            return conversion.failed ? RecordIdentification.UNREADABLE : RecordIdentification.WITHOUT_KEY;
-        }
+    /** Whether a value is what message converters make payloads of. */
+    private static boolean isText(@Nullable Object value) {
+        return value instanceof String || value instanceof byte[] || value instanceof Bytes;
     }
 
     @Override
@@ -198,42 +186,40 @@ public final class RecordIdentifier implements AutoCloseable {
         this.deserializers.close();
     }
 
-    /** What the listener would be called with, found when it is first asked for. */
-    private final class Conversion implements Supplier<ListenerArguments> {
+    /** A message whose payload is its record's value. */
+    private final class UnconvertedMessage implements MessageView {
 
         private final ConsumerRecord<?, ?> record;
-        private @Nullable ListenerArguments converted;
-        private boolean failed;
 
-        Conversion(ConsumerRecord<?, ?> record) {
+        UnconvertedMessage(ConsumerRecord<?, ?> record) {
             this.record = record;
         }
 
         @Override
-        public ListenerArguments get() {
-            if (this.converted == null) {
-                try {
-                    if (RecordIdentifier.this.adapter == null) {
-                        throw new IllegalStateException("The listener is no method of a bean");
-                    }
-                    this.converted = ListenerArguments.of(RecordIdentifier.this.adapter, this.record);
-                } catch (RuntimeException ex) {
-                    this.failed = true;
-                    throw new ConversionFailure(ex);
-                }
-            }
-            return this.converted;
+        public ConsumerRecord<?, ?> record() {
+            return this.record;
         }
-    }
 
-    /** The listener could not be called with a record. */
-    private static final class ConversionFailure extends RuntimeException {
+        @Override
+        public @Nullable Object payload() {
+            Object value = this.record.value();
+            Class<?> type = RecordIdentifier.this.payloadType;
+            if (value != null && type != null && !type.isInstance(value)) {
+                throw new ReconciliationException(
+                        "The value of %s is a %s, of which the listener's method gets a %s. Only keys from headers, from the record or from a payload that is not converted can be reconciled."
+                                .formatted(
+                                        RecordCoordinates.of(this.record),
+                                        value.getClass().getName(),
+                                        type.getName()),
+                        null);
+            }
+            return value;
+        }
 
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        ConversionFailure(RuntimeException cause) {
-            super(cause);
+        /** The payload, by the name of its parameter: other arguments are refused before. */
+        @Override
+        public @Nullable Object argument(int index) {
+            return (RecordIdentifier.this.payloadType == null) ? this.record : payload();
         }
     }
 }

@@ -7,11 +7,13 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Gives every consumer its Micrometer meters, listed in {@link IdempotencyMeters}. */
-public final class MeterObserver implements IdempotencyObserver {
+public final class MeterObserver implements IdempotencyObserver, ConsumerCounts {
 
     private final MeterRegistry registry;
     private final StoreWatch store;
@@ -43,6 +45,15 @@ public final class MeterObserver implements IdempotencyObserver {
                 .tag(IdempotencyMeters.CONSUMER, name)
                 .register(this.registry);
         return new ConsumerMeters(this.registry, consumer);
+    }
+
+    @Override
+    public Map<String, Long> countsOf(String meter, String tag, String consumer) {
+        return this.registry.find(meter).tag(IdempotencyMeters.CONSUMER, consumer).counters().stream()
+                .collect(Collectors.toMap(
+                        counter -> String.valueOf(counter.getId().getTag(tag)),
+                        counter -> (long) counter.count(),
+                        Long::sum));
     }
 
     private static double rows(StoreWatch watch) {

@@ -1,13 +1,14 @@
 package dev.idempotency.reconciliation;
 
 import dev.idempotency.ReconciliationException;
+import dev.idempotency.Strategy;
+import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.RawRecordProducers;
-import dev.idempotency.listener.RecordIdentifier;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -172,16 +173,42 @@ public final class Reconciliation implements DisposableBean {
                 .distinct();
     }
 
-    private static ContainerScope scope(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+    private ContainerScope scope(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         String group = container.getGroupId();
-        String refusal = (group != null)
-                ? RecordIdentifier.refusal(container)
-                : "it has a listener without a group, so that there are no offsets to hold its topics against";
+        String refusal = refusal(consumer, container);
         if (group == null || refusal != null) {
             throw new ReconciliationException(
                     "Consumer '%s' cannot be reconciled: %s.".formatted(consumer, refusal), null);
         }
         return new ContainerScope(container, group);
+    }
+
+    /** Why the records of a container cannot be held against what is remembered, or {@code null} if they can. */
+    private @Nullable String refusal(String consumer, AbstractMessageListenerContainer<?, ?> container) {
+        if (container.getGroupId() == null) {
+            return "it has a listener without a group, so that there are no offsets to hold its topics against";
+        }
+        List<ProtectedListener> methods = this.listeners.get().stream()
+                .filter(listener -> listener.container() == container)
+                .toList();
+        if (methods.stream().anyMatch(listener -> listener.consumer().strategy() != Strategy.MESSAGE_ID)) {
+            return "it does not recognise messages by ids of their own: that is for Strategy.MESSAGE_ID";
+        }
+        List<String> arguments = methods.stream()
+                .flatMap(listener -> listener.keyArguments().stream())
+                .toList();
+        if (!arguments.isEmpty()) {
+            return "its key is made of the arguments %s, which only a delivery has. Take it from #payload, #record or #headers"
+                    .formatted(arguments);
+        }
+        CalledMethods called = CalledMethods.of(container);
+        boolean alike = methods.stream()
+                .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
+        return (called != null
+                        && called.methods().size() > 1
+                        && (!alike || methods.size() < called.methods().size()))
+                ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
+                : null;
     }
 
     /** The reconciliation of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */

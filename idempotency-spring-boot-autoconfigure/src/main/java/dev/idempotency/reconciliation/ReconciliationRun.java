@@ -59,8 +59,8 @@ final class ReconciliationRun {
     /** What has been looked at: several containers may share it. */
     private final Set<Seen> seen = new HashSet<>();
 
-    /** The records that must be remembered, by partition, of the container that is being looked at. */
-    private final Map<TopicPartition, Range> judged = new HashMap<>();
+    /** The first offsets that must be remembered, by partition, of the container that is being looked at. */
+    private final Map<TopicPartition, Long> judgedFrom = new HashMap<>();
 
     /** To be looked for after it is known what its group has committed. */
     private OtherWhereabouts elsewhere;
@@ -109,10 +109,15 @@ final class ReconciliationRun {
         } catch (RuntimeException | Error ex) {
             // Errors, too, of deserializers and filters: it must not seem to run for ever.
             logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
+            boolean refused = ex instanceof ReconciliationException && ex.getCause() == null;
             return this.progress.conclude(
                     State.FAILED,
-                    "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
-                            .formatted(this.request.consumer(), Causes.of(ex).deepest()));
+                    refused
+                            ? ex.getMessage()
+                            : "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
+                                    .formatted(
+                                            this.request.consumer(),
+                                            Causes.of(ex).deepest()));
         }
     }
 
@@ -168,19 +173,19 @@ final class ReconciliationRun {
         }
     }
 
-    /** What came before the first record that is remembered may have been processed by whoever was there before. */
+    /** Records before the first one that is remembered may have been processed without the library, or under another name. */
     private void judge(Map<TopicPartition, Range> remembered) {
         Map<TopicPartition, Long> first = new HashMap<>();
         this.store
                 .firstRecords(this.request.consumer())
                 .forEach(record -> first.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
-        this.judged.clear();
+        this.judgedFrom.clear();
         remembered.forEach((partition, range) -> {
             Long from = first.get(partition);
             if (from != null) {
-                this.judged.put(partition, range.intersect(new Range(from, Long.MAX_VALUE)));
+                this.judgedFrom.put(partition, Math.max(from, range.from()));
             }
-            this.progress.judge(partition, (from != null) ? Long.valueOf(Math.max(from, range.from())) : null);
+            this.progress.judge(partition, this.judgedFrom.get(partition));
         });
     }
 
@@ -201,9 +206,6 @@ final class ReconciliationRun {
             MessageId id = identification.id();
             if (id == null) {
                 this.progress.found(fateOf(identification, record));
-            } else if (!id.consumer().equals(this.request.consumer())) {
-                // Handlers of one class may be several consumers.
-                this.progress.found(RecordFate.FILTERED);
             } else {
                 candidates.add(new Candidate(record, RecordCoordinates.original(record), id));
             }
@@ -276,8 +278,7 @@ final class ReconciliationRun {
     }
 
     private boolean isJudged(ConsumerRecord<?, ?> record) {
-        Range range = this.judged.get(partitionOf(record));
-        return range != null && record.offset() >= range.from();
+        return record.offset() >= this.judgedFrom.getOrDefault(partitionOf(record), Long.MAX_VALUE);
     }
 
     private void miss(Candidate candidate, BrokerConnection brokers) {

@@ -12,30 +12,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.support.CronExpression;
 
-/** Reconciles all consumers of this instance, one after the other, at the times of a cron expression; only looks, and sends nothing. */
+/** Reconciles the last day of all consumers of this instance, one after the other, at the times of a cron expression; sends nothing. */
 public final class ReconciliationSchedule extends RepeatedWork {
 
     private static final Logger logger = LoggerFactory.getLogger(ReconciliationSchedule.class);
 
     static final String THREAD_NAME = "idempotency-reconciliation-schedule";
 
+    private static final Duration WINDOW = Duration.ofHours(24);
+
     private static final Duration LOOK = Duration.ofMillis(200);
 
     private final Reconciliation reconciliation;
     private final CronExpression cron;
-    private final Duration window;
 
-    /**
-     * A schedule that has not been started.
-     *
-     * @param cron when, in the time zone of this machine
-     * @param window how far each run looks back
-     */
-    public ReconciliationSchedule(Reconciliation reconciliation, CronExpression cron, Duration window) {
+    /** A schedule that has not been started; {@code cron} is in the time zone of this machine. */
+    public ReconciliationSchedule(Reconciliation reconciliation, CronExpression cron) {
         super(THREAD_NAME);
         this.reconciliation = reconciliation;
         this.cron = cron;
-        this.window = window;
     }
 
     @Override
@@ -62,7 +57,7 @@ public final class ReconciliationSchedule extends RepeatedWork {
 
     private void reconcile(String consumer, CountDownLatch stop) throws InterruptedException {
         try {
-            this.reconciliation.start(ReconciliationRequest.of(consumer, this.window));
+            this.reconciliation.start(ReconciliationRequest.of(consumer, WINDOW));
             while (isRunning(consumer)) {
                 if (stop.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
                     this.reconciliation.cancel(consumer);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.store.JdbcPositionStore;
@@ -45,6 +46,7 @@ class ConsumerReportsTests {
                 .toList();
         ConsumerReports reports = new ConsumerReports(
                 () -> consumers,
+                ConsumerCounts.NONE,
                 new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1)),
                 null,
                 new JdbcPositionStore(away, Duration.ofSeconds(1)));

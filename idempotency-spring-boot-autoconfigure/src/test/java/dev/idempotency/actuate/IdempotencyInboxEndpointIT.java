@@ -134,7 +134,8 @@ class IdempotencyInboxEndpointIT {
         this.app.awaitCaughtUp(this.group, this.topic);
         String replay = "{\"consumer\": \"ledger\", \"messageId\": \"twice\"}";
         assertThat(post(replay).statusCode()).isEqualTo(409);
-        assertThat(request(port(), "DELETE", "/idempotency/ledger/twice", null).statusCode())
+        assertThat(request(port(), "DELETE", "/idempotency?consumer=ledger&messageId=twice", null)
+                        .statusCode())
                 .isEqualTo(204);
         assertThat(ids("?status=forgotten")).containsExactly("twice");
 

@@ -150,7 +150,6 @@ class IdempotencyRuntimeHintsTests {
             strings = {
                 "ConsumerReports$Report",
                 "ConsumerReport",
-                "ConsumerTally$LastHit",
                 "CleanupReport$Success",
                 "MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",

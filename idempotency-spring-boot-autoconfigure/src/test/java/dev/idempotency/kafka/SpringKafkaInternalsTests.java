@@ -29,7 +29,6 @@ import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.CompositeProducerInterceptor;
-import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
@@ -68,23 +67,6 @@ class SpringKafkaInternalsTests {
         SpringKafkaInternals.setDeserializers(this.factory, true, supplier);
         assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isSameAs(supplier);
         assertThat(this.factory.getKeyDeserializer()).isSameAs(keys);
-    }
-
-    void batch(List<String> payloads) {}
-
-    @Test
-    void theArgumentsThatAListenerWouldBeCalledWith() {
-        DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
-        methods.afterPropertiesSet();
-        ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, 0, null, "payload");
-        var single = new RecordMessagingMessageListenerAdapter<String, String>(this, method("first"));
-        single.setHandlerMethod(new HandlerAdapter(methods.createInvocableHandlerMethod(this, method("first"))));
-        assertThat(ListenerArguments.of(single, record).arguments()).containsExactly("payload");
-        Method several = ReflectionUtils.findMethod(SpringKafkaInternalsTests.class, "batch", List.class);
-        assertThat(several).isNotNull();
-        var batch = new BatchMessagingMessageListenerAdapter<String, String>(this, several);
-        batch.setHandlerMethod(new HandlerAdapter(methods.createInvocableHandlerMethod(this, several)));
-        assertThat(ListenerArguments.of(batch, record).arguments()).containsExactly(List.of("payload"));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
@@ -45,6 +46,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
@@ -104,11 +106,12 @@ class OffsetStrategyIT extends ApplicationTest {
             assertThat(endpoint.read("records", this.topic + "-0@0")).hasToString(report(0, true));
             assertThat(endpoint.read("records", this.topic + "-0@1")).hasToString(report(1, false));
             assertThat(endpoint.read("records", this.topic + "-7@0")).isNull();
-            assertThat(endpoint.read("records", "an id")).isNull();
-            assertThat(endpoint.forgetPath(new String[] {"records"}, null, this.topic, 0, SecurityContext.NONE)
+            assertThatExceptionOfType(InvalidEndpointRequestException.class)
+                    .isThrownBy(() -> endpoint.read("records", "an id"));
+            assertThat(endpoint.forget("records", null, this.topic, 0, SecurityContext.NONE)
                             .getStatus())
                     .isEqualTo(204);
-            assertThat(endpoint.forgetPath(new String[] {"records"}, null, this.topic, 0, SecurityContext.NONE)
+            assertThat(endpoint.forget("records", null, this.topic, 0, SecurityContext.NONE)
                             .getStatus())
                     .isEqualTo(404);
             KINDS.forEach(kind -> app.rewind(this.group + kind, this.topic));

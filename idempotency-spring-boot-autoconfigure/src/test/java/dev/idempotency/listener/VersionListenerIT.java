@@ -13,6 +13,7 @@ import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcStrategyFactory;
@@ -90,7 +91,11 @@ class VersionListenerIT extends SharedApplicationTest {
         assertThat(deadLetters("record")).containsExactly("none", "c:: blank", "c:1.5");
         IdempotencyEndpoint endpoint = new IdempotencyEndpoint(
                 new ConsumerReports(
-                        this.app.bean(ListenerDefinitionRegistry.class), this.app.bean(StoreWatch.class), null, null),
+                        this.app.bean(ListenerDefinitionRegistry.class),
+                        ConsumerCounts.NONE,
+                        this.app.bean(StoreWatch.class),
+                        null,
+                        null),
                 this.app.bean(ProcessedMessageStore.class),
                 null,
                 this.app.bean(JdbcStrategyFactory.class).versions());

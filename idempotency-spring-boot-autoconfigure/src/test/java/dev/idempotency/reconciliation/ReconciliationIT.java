@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -65,7 +66,7 @@ class ReconciliationIT extends SharedApplicationTest {
     @BeforeAll
     void start() {
         createTopics(2, "skipped", "busy", "begun");
-        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch");
+        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
         createTopics(1, "lost", "observed");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
@@ -218,21 +219,32 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void theListenersOwnFilterConversionAndKeyAreUsed() {
+    void theListenersOwnFilterAndKeyAreUsed() {
         for (String payload : List.of("batch a", "batch left out", "batch b")) {
             this.app.send(topic("batch"), null, payload);
         }
-        this.app.send(topic("handlers"), null, "handlers a");
-        this.app.send(topic("handlers"), null, "handlers b");
+        send("handlers", "handlers a", "handlers b");
         awaitCaughtUp("batch");
         awaitCaughtUp("handlers");
         assertFates(reconcile("batch"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.FILTERED, 1L));
-        forgetRow("handlers", "0 handlers b");
+        forgetRow("handlers", "handlers b");
         ReconciliationReport report = reconcile("handlers");
         assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
         assertThat(report.missing())
-                .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "0 handlers b"));
+                .containsExactly(new MissingMessage(new RecordCoordinates(topic("handlers"), 0, 1), "handlers b"));
         assertThat(effectsOf("handlers")).hasSize(2);
+    }
+
+    @Test
+    void aKeyThatOnlyADeliveryHasIsRefusedWithTheReason() {
+        assertThatExceptionOfType(ReconciliationException.class)
+                .isThrownBy(() -> reconcile("arguments"))
+                .withMessageContainingAll("'arguments'", "[partition]", "#payload");
+        this.app.send(topic("converted"), null, "42");
+        awaitCaughtUp("converted");
+        ReconciliationReport report = reconcile("converted");
+        assertThat(report.state()).isEqualTo(State.FAILED);
+        assertThat(report.failure()).contains("java.lang.String", "java.lang.Integer", "keys from headers");
     }
 
     @Test
@@ -375,21 +387,22 @@ class ReconciliationIT extends SharedApplicationTest {
     @Test
     void theScheduleReconcilesEveryConsumerInTurn() {
         CronExpression everySecond = CronExpression.parse("* * * * * *");
-        ReconciliationSchedule schedule =
-                new ReconciliationSchedule(this.reconciliation, everySecond, Duration.ofMinutes(1));
+        ReconciliationSchedule schedule = new ReconciliationSchedule(this.reconciliation, everySecond);
+        Set<String> reconciled = new TreeSet<>(this.reconciliation.consumers());
+        reconciled.remove("arguments");
+        Instant start = Instant.now();
         schedule.start();
         try {
-            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(
-                            this.reconciliation.consumers())
-                    .allMatch(consumer -> isOfTheSchedule(this.reconciliation.lastReconciliation(consumer))));
+            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(reconciled)
+                    .allMatch(consumer -> isSince(start, this.reconciliation.lastReconciliation(consumer))));
         } finally {
             schedule.stop();
         }
-        this.reconciliation.consumers().forEach(this::awaitEnd);
+        reconciled.forEach(this::awaitEnd);
     }
 
-    private static boolean isOfTheSchedule(ReconciliationReport report) {
-        return report != null && report.since().equals(Duration.ofMinutes(1)) && !report.replay();
+    private static boolean isSince(Instant start, ReconciliationReport report) {
+        return report != null && !report.startedAt().isBefore(start) && !report.replay();
     }
 
     @Test
@@ -579,8 +592,16 @@ class ReconciliationIT extends SharedApplicationTest {
         }
 
         @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", batch = "true", filter = "leavingOut")
-        @IdempotentListener(consumer = "batch", key = "#payload.toUpperCase() + #partitions")
-        void batch(List<String> payloads, @Header(KafkaHeaders.RECEIVED_PARTITION) List<Integer> partitions) {}
+        @IdempotentListener(consumer = "batch", key = "#payload.toUpperCase() + #payloads.length()")
+        void batch(List<String> payloads) {}
+
+        @KafkaListener(topics = "arguments${suffix}", groupId = "arguments${suffix}")
+        @IdempotentListener(consumer = "arguments", key = "#payload + ' ' + #partition")
+        void arguments(String payload, @Header(KafkaHeaders.RECEIVED_PARTITION) int partition) {}
+
+        @KafkaListener(topics = "converted${suffix}", groupId = "converted${suffix}")
+        @IdempotentListener(consumer = "converted", key = "#number")
+        void converted(Integer number) {}
 
         @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
         @IdempotentListener(consumer = "coordinates", key = "#coordinates")
@@ -673,13 +694,13 @@ class ReconciliationIT extends SharedApplicationTest {
         }
 
         @KafkaHandler
-        @IdempotentListener(consumer = "handlers", key = "#partition + ' ' + #payload")
-        void text(String payload, @Header(KafkaHeaders.RECEIVED_PARTITION) int partition) {
+        @IdempotentListener(consumer = "handlers")
+        void text(String payload) {
             this.effects.happen(payload);
         }
 
         @KafkaHandler
-        @IdempotentListener(consumer = "handlers", key = "#number.toString()")
+        @IdempotentListener(consumer = "handlers")
         void number(Integer number) {}
     }
 }

@@ -17,8 +17,7 @@ class ReconciliationScheduleTests {
         "2026-03-28T04:00+01:00[Europe/Berlin], 23h"
     })
     void itRunsAtTheHourOfTheClockAlsoOnTheDayOnWhichClocksAreChanged(ZonedDateTime last, String pause) {
-        ReconciliationSchedule nightly =
-                new ReconciliationSchedule(null, CronExpression.parse("0 0 4 * * *"), Duration.ofHours(24));
+        ReconciliationSchedule nightly = new ReconciliationSchedule(null, CronExpression.parse("0 0 4 * * *"));
         assertThat(nightly.pauseFrom(last)).isEqualTo(Duration.parse("PT" + pause));
     }
 }

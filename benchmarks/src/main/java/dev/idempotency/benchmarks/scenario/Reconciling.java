@@ -25,8 +25,9 @@ public final class Reconciling implements Scenario {
     private static final int ONE_IN = 1_000;
 
     private static final String REMEMBER = """
-            insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition, record_offset)
-            select ?, 'number-' || number, ?, 0, number
+            insert into idempotency_processed
+                (consumer_id, message_id, record_topic, record_partition, record_offset, processed_at)
+            select ?, 'number-' || number, ?, 0, number, now() - interval '1 hour' + number * interval '1 microsecond'
             from generate_series(0, ? - 1) as number
             """;
 
