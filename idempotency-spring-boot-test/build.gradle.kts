@@ -3,6 +3,8 @@ dependencies {
     "api"(libs.spring.test)
     "api"(libs.assertj.core)
 
+    "optional"(libs.junit.jupiter.api)
+
     "annotationProcessor"(libs.spring.boot.configuration.processor)
     "annotationProcessor"(libs.spring.boot.autoconfigure.processor)
 
@@ -12,6 +14,8 @@ dependencies {
     "testImplementation"(libs.jackson.databind)
     "testImplementation"(libs.awaitility)
     "testImplementation"(libs.postgresql)
+    "testImplementation"(libs.flyway.mysql)
+    "testImplementation"(libs.h2)
 }
 
 tasks.named<Jar>("jar") { manifest { attributes("Automatic-Module-Name" to "dev.idempotency.test") } }

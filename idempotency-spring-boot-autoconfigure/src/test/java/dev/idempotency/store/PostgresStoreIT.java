@@ -44,7 +44,7 @@ class PostgresStoreIT extends AbstractProcessedMessageStoreIT {
     @ValueSource(strings = {"statement_timeout", "lock_timeout"})
     void aWaitThatTheDatabaseEndsSaysSo(String limit) throws Exception {
         assertThat(timeoutOfSecondClaim(
-                        transaction(), limit, () -> jdbc().execute("set local " + limit + " = '200ms'")))
+                        store(), transaction(), limit, () -> jdbc().execute("set local " + limit + " = '200ms'")))
                 .hasMessageContaining("before idempotency.claim.timeout (PT30S)")
                 .hasMessageContaining("lock and statement timeouts")
                 .hasMessageNotContaining("Raise");

@@ -78,7 +78,7 @@ public final class IdempotencyTestAutoConfiguration {
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         static RollbackAdvisor idempotencyTestRollbackAdvisor() {
-            return new RollbackAdvisor();
+            return RollbackAdvisor.INSTANCE;
         }
 
         @Bean

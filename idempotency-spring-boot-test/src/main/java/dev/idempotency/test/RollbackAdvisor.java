@@ -26,7 +26,10 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    RollbackAdvisor() {
+    /** The same in all contexts, so that they share the classes of proxies. */
+    static final RollbackAdvisor INSTANCE = new RollbackAdvisor();
+
+    private RollbackAdvisor() {
         super((MethodInterceptor) RollbackAdvisor::proceed);
     }
 
