@@ -78,9 +78,11 @@ abstract class AbstractPositionStoreIT {
     @AfterAll
     void close() {
         this.threads.shutdownNow();
-        this.store.close();
-        this.impatient.close();
-        this.dataSource.close();
+        if (this.store != null) {
+            this.store.close();
+            this.impatient.close();
+            this.dataSource.close();
+        }
     }
 
     @BeforeEach
