@@ -10,6 +10,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.ByteBuffer;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
@@ -127,6 +129,7 @@ class InboxReplayIT extends SharedApplicationTest {
     }
 
     @Test
+    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void aReplayWithinATransactionOfJpaIsNoPartOfItAndDoesNotCommitIt() {
         assertThat(this.app.bean(PlatformTransactionManager.class)).isInstanceOf(JpaTransactionManager.class);
         insert("within", "1", InboxStatus.FAILED, topic("others"), 0, "x".getBytes(StandardCharsets.UTF_8));

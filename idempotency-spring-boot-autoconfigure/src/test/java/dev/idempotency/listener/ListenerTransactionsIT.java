@@ -15,6 +15,7 @@ import dev.idempotency.listener.ledger.BookingRepository;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
@@ -69,6 +70,7 @@ class ListenerTransactionsIT extends ApplicationTest {
     }
 
     @Test
+    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void aFailureThatMarkedTheTransactionIsNotHiddenByTheListener() {
         try (TestApplication app = start(
                 List.of("spring.jpa.hibernate.ddl-auto=create"),
@@ -90,6 +92,7 @@ class ListenerTransactionsIT extends ApplicationTest {
     }
 
     @Test
+    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void jpaSpringDataJdbcAndTheClaimShareOneTransaction() {
         try (TestApplication app = start(
                 List.of("spring.jpa.hibernate.ddl-auto=create"), JpaListener.class, Failures.class, Outcomes.class)) {

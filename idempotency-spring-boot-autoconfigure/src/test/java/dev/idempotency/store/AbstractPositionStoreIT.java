@@ -78,7 +78,9 @@ abstract class AbstractPositionStoreIT {
     @AfterAll
     void close() {
         this.threads.shutdownNow();
-        this.dataSource.close();
+        if (this.dataSource != null) {
+            this.dataSource.close();
+        }
     }
 
     @BeforeEach
