@@ -1,0 +1,234 @@
+package dev.idempotency.contract;
+
+import static dev.idempotency.contract.Scenario.deadLetters;
+import static dev.idempotency.contract.Scenario.duplicates;
+import static dev.idempotency.contract.Scenario.effects;
+import static dev.idempotency.contract.Scenario.outage;
+import static dev.idempotency.contract.Scenario.scenario;
+import static dev.idempotency.contract.Scenario.stale;
+
+import dev.idempotency.Strategy;
+import dev.idempotency.testing.TestKafka;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.TestInstance;
+
+/**
+ * The delivery contract: a row for each thing that can happen to messages, for every kind of listener. A fault that is found
+ * becomes a row. Commands are those of {@link GenericListener}; rows that do not apply to a kind are skipped and say why.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class DeliveryContract {
+
+    private static final int AT_A_TIME = Integer.getInteger("contract.at-a-time", 4);
+    private static final String LONG = "x".repeat(2000);
+
+    private static List<Scenario> rows(Kind kind) {
+        return List.of(
+                // The same message after the commit; new, duplicate and doubled messages of a batch.
+                scenario(kind).send("1:a", "2:b").expect(effects("a", "b"), deadLetters(), duplicates(0)),
+                scenario(kind).send("1:a", "2:b").andAgain().expect(effects("a", "b"), duplicates(2)),
+                identified(kind).send("1:a", "1:a", "2:b", "1:a").expect(effects("a", "b"), duplicates(2)),
+                unidentified(kind).send("1:a", "1:a").andAgain().expect(effects("a", "a"), duplicates(2)),
+                versioned(kind)
+                        .send("1@2:b", "1@1:a", "1@3:c", "1@3:c")
+                        .expect(effects("b", "c"), stale(1), duplicates(1)),
+
+                // The same message concurrently.
+                contended(kind, "waits-for-rival"),
+                contended(kind, "waits-for-rival-and-fails-once"),
+                contended(kind, "outlasts-the-claim")
+                        .unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it claims nothing"),
+
+                // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
+                scenario(kind).send("1:a", "2:fails", "3:c").expect(effects("a", "c"), deadLetters("fails")),
+                identified(kind)
+                        .send("1:a", "2:fails", "3:c", "1:a")
+                        .expect(effects("a", "c"), deadLetters("fails"), duplicates(1)),
+                scenario(kind)
+                        .send("1:a", "2:fails-once", "3:c")
+                        .expect(effects("a", "fails-once", "c"), deadLetters(), duplicates(0)),
+                scenario(kind)
+                        .send("1:fails", "2:fails-once", "3:c", "4:fails")
+                        .expect(effects("fails-once", "c"), deadLetters("fails", "fails")),
+                scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
+
+                // The dead letter cannot be published.
+                scenario(kind)
+                        .send("1:a", "2:fails", "3:c")
+                        .whileDeadLettersAreRefused()
+                        .expect(effects("a", "c"), deadLetters("fails"))
+                        .unless(kind.containerFactory.equals("handled"), "its own error handler publishes nothing")
+                        .unless(kind == Kind.RETRYABLE, "Spring Kafka publishes its dead letters"),
+
+                // The commit fails; something throws after it; the listener swallows a database error.
+                scenario(kind)
+                        .send("1:a", "2:fails-at-commit", "3:c")
+                        .expect(effects("a", "c"), deadLetters("fails-at-commit")),
+                scenario(kind)
+                        .send("1:a", "2:fails-at-commit-once", "3:c")
+                        .expect(effects("a", "fails-at-commit-once", "c"), deadLetters(), duplicates(0)),
+                scenario(kind)
+                        .send("1:a", "2:outage@after-commit", "3:c")
+                        .expect(
+                                effects("a", "outage@after-commit", "c"),
+                                deadLetters(),
+                                duplicates(kind.together ? 3 : 1)),
+                scenario(kind)
+                        .send("1:a", "2:swallows-a-database-error", "3:c")
+                        .expect(effects("a", "c"), deadLetters("swallows-a-database-error")),
+
+                // No key, blank keys, long keys, keys that a database rejects; no message has had a key yet.
+                keyed(kind).send("1:a", "-:no-key", "3:c").expect(effects("a", "c"), deadLetters("no-key")),
+                keyed(kind).send("1:a", " :blank-key", "3:c").expect(effects("a", "c"), deadLetters("blank-key")),
+                keyed(kind).send("1:a", "\0:bad-key", "3:c").expect(effects("a", "c"), deadLetters("bad-key")),
+                keyed(kind).send(LONG + "1:a", LONG + "2:b", LONG + "1:a").expect(effects("a", "b"), duplicates(1)),
+                keyed(kind).send("-:no-key").whenItWaits("2:b").expect(effects("b"), deadLetters("no-key")),
+
+                // Payloads that cannot be read; the same id with another payload; several failures at once.
+                scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),
+                compared(kind).send("1:a", "1:conflict", "3:c").expect(effects("a", "c"), deadLetters("conflict")),
+                scenario(kind)
+                        .send("1:a", "2:unreadable", "3:fails", "4:swallows-a-database-error", "5:fails-once", "6:f")
+                        .expect(
+                                effects("a", "fails-once", "f"),
+                                deadLetters("unreadable", "fails", "swallows-a-database-error")),
+
+                // nack(…); returning without acknowledging.
+                acknowledged(kind).send("1:a", "2:nacks", "3:c").expect(effects("a", "nacks", "c"), deadLetters()),
+                acknowledged(kind)
+                        .send("1:a", "2:returns-without-ack", "3:c")
+                        .expect(effects("a", "returns-without-ack", "c"), deadLetters()),
+                acknowledged(kind)
+                        .send("1:a", "2:never-acknowledges", "3:c")
+                        .expect(effects("a", "c"), deadLetters("never-acknowledges")),
+
+                // What is redelivered is deserialized anew.
+                changed(kind, "fails").expect(effects("changes-its-payload", "changes-its-payload")),
+                changed(kind, "fails-once").expect(effects("changes-its-payload", "fails-once", "changes-its-payload")),
+                changed(kind, "deadlocks").expect(effects("changes-its-payload", "deadlocks", "changes-its-payload")),
+                changed(kind, "outage@commit")
+                        .expect(effects("changes-its-payload", "outage@commit", "changes-its-payload")),
+                identified(kind)
+                        .send("1:changes-its-payload", "2:b", "2:b", "3:changes-its-payload")
+                        .expect(effects("changes-its-payload", "b", "changes-its-payload"), duplicates(1)),
+
+                // The database is away, or in contention; its connection is cut, at any point.
+                interrupted(kind, "outage@begin").expect(effects("outage@begin", "b"), deadLetters(), outage()),
+                interrupted(kind, "outage@claim").expect(effects("outage@claim", "b"), deadLetters(), outage()),
+                interrupted(kind, "outage@work").expect(effects("outage@work", "b"), deadLetters(), outage()),
+                interrupted(kind, "outage@commit").expect(effects("outage@commit", "b"), deadLetters(), outage()),
+                interrupted(kind, "deadlocks").expect(effects("deadlocks", "b"), deadLetters()),
+                scenario(kind).send("1:a", "2:outage@work", "3:c").expect(effects("a", "outage@work", "c"), outage()),
+                scenario(kind).send("1:a", "2:deadlocks", "3:c").expect(effects("a", "deadlocks", "c"), deadLetters()),
+
+                // Elsewhere.
+                scenario(kind).send("1:kill").unless(true, "the JVM is killed in the package crash"),
+                scenario(kind)
+                        .send("1:a", "topic-deleted-and-created-again:b")
+                        .unless(true, "the topic is created again in RecreatedTopicIT"));
+    }
+
+    /** Rows for kinds that know a message that is published twice. */
+    private static Scenario identified(Kind kind) {
+        return scenario(kind).unless(kind.strategy == Strategy.OFFSET, "a message that is published twice is two");
+    }
+
+    private static Scenario unidentified(Kind kind) {
+        return scenario(kind).unless(kind.strategy != Strategy.OFFSET, "a message that is published twice is one");
+    }
+
+    private static Scenario versioned(Kind kind) {
+        return scenario(kind).unless(kind.strategy != Strategy.VERSION, "it compares no versions");
+    }
+
+    /** Rows for kinds that need a key. */
+    private static Scenario keyed(Kind kind) {
+        return identified(kind).unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it has no key");
+    }
+
+    private static Scenario compared(Kind kind) {
+        return scenario(kind).unless(kind.strategy != Strategy.MESSAGE_ID, "it compares no payloads");
+    }
+
+    private static Scenario acknowledged(Kind kind) {
+        return scenario(kind).unless(!kind.containerFactory.equals("acknowledged"), "its container acknowledges");
+    }
+
+    private static Scenario contended(Kind kind, String command) {
+        return scenario(kind)
+                .send("1:" + command, "1:" + command)
+                .concurrently()
+                .expect(effects(command), deadLetters(), duplicates(1))
+                .unless(kind.strategy == Strategy.OFFSET, "a partition has one consumer at a time");
+    }
+
+    private static Scenario changed(Kind kind, String command) {
+        return scenario(kind).send("1:changes-its-payload", "2:" + command, "3:changes-its-payload");
+    }
+
+    private static Scenario interrupted(Kind kind, String command) {
+        return scenario(kind).send("1:" + command, "2:b");
+    }
+
+    private final Class<?> configuration;
+    private final ContractApplication application = new ContractApplication();
+    private final List<Scenario> rows = Arrays.stream(Kind.values())
+            .flatMap(kind -> rows(kind).stream())
+            .filter(row -> row.toString().matches(System.getProperty("contract.rows", ".*")))
+            .toList();
+
+    DeliveryContract(Class<?> configuration) {
+        this.configuration = configuration;
+    }
+
+    @BeforeAll
+    void start() throws Exception {
+        String prefix = TestKafka.uniqueName("case");
+        List<Journal> cases = new ArrayList<>();
+        List<NewTopic> topics = new ArrayList<>();
+        for (Scenario row : this.rows) {
+            if (row.applies()) {
+                cases.add(row.open(prefix + "-" + cases.size(), this.application));
+                topics.addAll(row.topics());
+            }
+        }
+        TestKafka.sharedAdmin().createTopics(topics).all().get(60, TimeUnit.SECONDS);
+        this.application.start(cases, this.configuration);
+    }
+
+    @AfterAll
+    void stop() {
+        this.application.close();
+    }
+
+    /** Runs several rows at a time, as they wait more than they compute. */
+    @TestFactory
+    List<DynamicTest> deliveries() {
+        ExecutorService executor = Executors.newFixedThreadPool(AT_A_TIME);
+        List<DynamicTest> tests = new ArrayList<>();
+        for (Scenario row : this.rows) {
+            Future<?> run = executor.submit(() -> row.run(this.application));
+            tests.add(DynamicTest.dynamicTest(row.toString(), () -> {
+                try {
+                    run.get();
+                } catch (ExecutionException ex) {
+                    throw ex.getCause();
+                }
+            }));
+        }
+        executor.shutdown();
+        return tests;
+    }
+}

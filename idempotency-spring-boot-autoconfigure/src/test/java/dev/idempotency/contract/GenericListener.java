@@ -1,0 +1,172 @@
+package dev.idempotency.contract;
+
+import dev.idempotency.Strategy;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Writes an effect for each message, in the listener's transaction, and then does what the message's command says. */
+abstract class GenericListener {
+
+    /** Each case has a bean of its own, and so a topic, a group and a consumer name. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @KafkaListener(
+            id = "#{__listener.topic}",
+            topics = "#{__listener.topic}",
+            concurrency = "#{__listener.consumers}",
+            containerFactory = "#{__listener.containerFactory}",
+            autoStartup = "false")
+    @interface OwnTopic {
+
+        @AliasFor(annotation = KafkaListener.class)
+        String batch() default "false";
+    }
+
+    /** How many attempts an outage lasts: many more than a message has that fails by itself. */
+    static final int OUTAGE = 2 * ContractApplication.ATTEMPTS;
+
+    private static final Duration NACK = Duration.ofMillis(10);
+
+    @Autowired
+    private JdbcTemplate jdbc;
+
+    Journal journal;
+
+    public String getTopic() {
+        return this.journal.topic;
+    }
+
+    public int getConsumers() {
+        return this.journal.consumers;
+    }
+
+    public String getContainerFactory() {
+        return this.journal.kind.containerFactory;
+    }
+
+    void process(List<Order> orders, List<Integer> numbers, Acknowledgment acknowledgment) {
+        if (orders.isEmpty() || orders.size() != numbers.size()) {
+            throw new AssertionError("called with %s at %s".formatted(orders, numbers));
+        }
+        boolean acknowledges = true;
+        for (int i = 0; i < orders.size(); i++) {
+            int attempt = process(orders.get(i), numbers.get(i));
+            if (nacks(orders.get(i), attempt)) {
+                acknowledgment.nack(i, NACK);
+                return;
+            }
+            acknowledges &= acknowledges(orders.get(i), attempt);
+        }
+        if (acknowledgment != null && acknowledges) {
+            acknowledgment.acknowledge();
+        }
+    }
+
+    void process(Order order, int number, Acknowledgment acknowledgment) {
+        int attempt = process(order, number);
+        if (nacks(order, attempt)) {
+            acknowledgment.nack(NACK);
+        } else if (acknowledges(order, attempt)) {
+            acknowledgment.acknowledge();
+        }
+    }
+
+    private static boolean nacks(Order order, int attempt) {
+        return order.command.equals("nacks") && attempt == 1;
+    }
+
+    private static boolean acknowledges(Order order, int attempt) {
+        return !order.command.equals("never-acknowledges")
+                && !(order.command.equals("returns-without-ack") && attempt == 1);
+    }
+
+    /** Returns which attempt it is. */
+    int process(Order order, int number) {
+        int attempt = this.journal.attempt(number);
+        if (order.command.equals("changes-its-payload")) {
+            order.amount *= 2;
+        }
+        this.jdbc.update(
+                "insert into effect (topic, number, id, version, command, amount, attempt) values (?, ?, ?, ?, ?, ?, ?)",
+                this.journal.topic,
+                number,
+                order.getId(),
+                order.getVersion(),
+                order.command,
+                order.amount,
+                attempt);
+        if (this.journal.kind.strategy == Strategy.UNIQUE_CONSTRAINT) {
+            this.jdbc.update("insert into payment (id) values (?)", this.journal.topic + "/" + order.getId());
+        }
+        obey(order.command, attempt);
+        return attempt;
+    }
+
+    private void obey(String command, int attempt) {
+        switch (command) {
+            case "fails" -> failIf(true);
+            case "fails-once" -> failIf(attempt == 1);
+            case "swallows-a-database-error" -> swallowDatabaseError();
+            case "waits-for-rival" -> awaitRival();
+            case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
+            case "outlasts-the-claim" -> Awaitility.await().until(() -> this.journal.reported("claimFailed") > 0);
+            case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
+            case "outage@work" ->
+                failIf(attempt <= OUTAGE, "select pg_terminate_backend(pg_backend_pid()), pg_sleep(9)");
+            case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
+            default -> {
+                // The database fails at the commit, or nothing does.
+            }
+        }
+    }
+
+    private static void failIf(boolean condition) {
+        if (condition) {
+            throw new IllegalStateException("told to fail");
+        }
+    }
+
+    private void failIf(boolean condition, String statement) {
+        if (condition) {
+            this.jdbc.execute(statement);
+        }
+    }
+
+    private static void failAfterCommitIf(boolean condition) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+            @Override
+            public void afterCommit() {
+                failIf(condition);
+            }
+        });
+    }
+
+    private void swallowDatabaseError() {
+        try {
+            this.jdbc.update("insert into sole (id) values (1)");
+        } catch (DuplicateKeyException ex) {
+            // As applications do that insert and, if there is such a row, go on.
+        }
+    }
+
+    /** The first to come waits until another transaction waits for it; returns whether it was the first. */
+    private boolean awaitRival() {
+        boolean first = this.journal.arrivals.getAndIncrement() == 0;
+        if (first) {
+            Integer pid = this.jdbc.queryForObject("select pg_backend_pid()", Integer.class);
+            Awaitility.await().until(() -> this.journal.isAwaited(pid));
+        }
+        return first;
+    }
+}

@@ -1,0 +1,256 @@
+package dev.idempotency.contract;
+
+import dev.idempotency.Strategy;
+import dev.idempotency.observe.ConsumerObserver;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerInterceptor;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.ProducerInterceptor;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Headers;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * What was sent in one case, and what became of it: by the database on a connection of its own, by the broker, and by what
+ * observers hear. Messages are numbered as they are sent.
+ */
+final class Journal {
+
+    private static final String HEADER = "case";
+    private static final Map<String, Journal> ALL = new ConcurrentHashMap<>();
+
+    /** A row that a listener has written and that is committed. */
+    record Effect(int number, String id, long version, String command, int amount, int attempt) {}
+
+    final String topic;
+    final Kind kind;
+    final int partitions;
+    final int consumers;
+    final List<Order> sent = new CopyOnWriteArrayList<>();
+    final List<Integer> deadLetters = new CopyOnWriteArrayList<>();
+    final Set<String> violations = ConcurrentHashMap.newKeySet();
+    final AtomicInteger arrivals = new AtomicInteger();
+    final AtomicInteger cuts = new AtomicInteger(GenericListener.OUTAGE);
+    final AtomicInteger refusedByBroker = new AtomicInteger();
+    private final JdbcTemplate control;
+    private final Map<String, Integer> reports = new ConcurrentHashMap<>();
+    private final Map<Integer, AtomicInteger> attempts = new ConcurrentHashMap<>();
+    private final Map<TopicPartition, ConcurrentSkipListMap<Long, Integer>> places = new ConcurrentHashMap<>();
+    private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
+
+    Journal(String topic, Kind kind, int partitions, int consumers, JdbcTemplate control) {
+        this.topic = topic;
+        this.kind = kind;
+        this.partitions = partitions;
+        this.consumers = consumers;
+        this.control = control;
+        ALL.put(topic, this);
+    }
+
+    /** The journal of a topic, of one of its retry topics, or of a thread that consumes it. */
+    static Stream<Journal> of(String name) {
+        return ALL.values().stream().filter(journal -> (name + "-").startsWith(journal.topic + "-"));
+    }
+
+    static Journal of(Headers headers) {
+        return ALL.get(header(headers).split("/")[0]);
+    }
+
+    static int numberOf(Headers headers) {
+        return Integer.parseInt(header(headers).split("/")[1]);
+    }
+
+    private static String header(Headers headers) {
+        return new String(headers.lastHeader(HEADER).value(), StandardCharsets.UTF_8);
+    }
+
+    /** The next message to be sent. Each goes to the next partition, as far as there are any. */
+    ProducerRecord<String, byte[]> next(String text) {
+        int number = this.sent.size();
+        this.sent.add(new Order(text));
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        ProducerRecord<String, byte[]> message =
+                new ProducerRecord<>(this.topic, Math.min(number, this.partitions - 1), null, bytes);
+        message.headers().add(HEADER, (this.topic + "/" + number).getBytes(StandardCharsets.UTF_8));
+        String id = this.sent.get(number).getId();
+        if (id != null) {
+            message.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
+        }
+        return message;
+    }
+
+    int numberAt(int partition, long offset) {
+        return this.places.get(new TopicPartition(this.topic, partition)).get(offset);
+    }
+
+    int attempt(int number) {
+        return this.attempts.computeIfAbsent(number, any -> new AtomicInteger()).incrementAndGet();
+    }
+
+    boolean isAwaited(int pid) {
+        String sql = "select count(*) > 0 from pg_stat_activity where ? = any (pg_blocking_pids(pid))";
+        return this.control.queryForObject(sql, Boolean.class, pid);
+    }
+
+    /** Whether a connection is to be cut now, as a message says: as often as an outage lasts. */
+    boolean isCutAt(String command) {
+        return this.sent.stream().anyMatch(order -> order.command.equals(command)) && this.cuts.getAndDecrement() > 0;
+    }
+
+    /** What is committed, in the order in which it was written. */
+    List<Effect> effects() {
+        return this.control.query(
+                "select * from effect where topic = ? order by written",
+                (row, i) -> new Effect(
+                        row.getInt("number"),
+                        row.getString("id"),
+                        row.getLong("version"),
+                        row.getString("command"),
+                        row.getInt("amount"),
+                        row.getInt("attempt")),
+                this.topic);
+    }
+
+    /** Messages that are neither applied, nor repeat what is, nor were given up. */
+    List<Order> unsettled() {
+        List<Effect> effects = effects();
+        return IntStream.range(0, this.sent.size())
+                .filter(number -> !isSettled(number, effects))
+                .mapToObj(this.sent::get)
+                .toList();
+    }
+
+    private boolean isSettled(int number, List<Effect> effects) {
+        return this.deadLetters.contains(number)
+                || effects.stream().anyMatch(effect -> effect.number() == number || isRepeatedBy(number, effect));
+    }
+
+    private boolean isRepeatedBy(int number, Effect effect) {
+        Order order = this.sent.get(number);
+        boolean sameVersion =
+                effect.version() == order.getVersion() && effect.command().equals(order.command);
+        return this.kind.strategy != Strategy.OFFSET
+                && effect.id().equals(order.getId())
+                && (sameVersion || effect.version() > order.getVersion());
+    }
+
+    /** What an effect must be the only one of. */
+    Object identityOf(Effect effect) {
+        return switch (this.kind.strategy) {
+            case OFFSET -> effect.number();
+            case VERSION -> effect.id() + "@" + effect.version();
+            case MESSAGE_ID, UNIQUE_CONSTRAINT -> effect.id();
+        };
+    }
+
+    /** Whether the offsets of all messages are committed, in retry topics too. */
+    boolean isCaughtUp() {
+        return this.places.entrySet().stream()
+                .filter(place -> !place.getKey().topic().endsWith("-dlt"))
+                .allMatch(place -> this.committed.getOrDefault(place.getKey(), 0L)
+                        == place.getValue().lastKey() + 1);
+    }
+
+    void rewind() {
+        this.committed.clear();
+    }
+
+    /** Called by the thread that has just committed an offset, on which listeners run: so nothing has happened since. */
+    private void committed(TopicPartition partition, long offset) {
+        List<Effect> effects = effects();
+        this.places.get(partition).headMap(offset).forEach((place, number) -> {
+            if (!isSettled(number, effects) && !isForwarded(number, partition, place)) {
+                this.violations.add("offset of " + this.sent.get(number) + " committed before its transaction");
+            }
+        });
+        this.committed.put(partition, offset);
+    }
+
+    /** Whether a message has a place that is not in its own topic, nor before this one. */
+    private boolean isForwarded(int number, TopicPartition partition, long offset) {
+        return this.places.entrySet().stream()
+                .filter(place -> !place.getKey().topic().equals(this.topic))
+                .anyMatch(place -> place.getValue()
+                        .tailMap(place.getKey().equals(partition) ? offset + 1 : 0)
+                        .containsValue(number));
+    }
+
+    /** The broker has a message, where it was sent to or where it was forwarded to. */
+    private void stored(RecordMetadata metadata, int number) {
+        this.places
+                .computeIfAbsent(
+                        new TopicPartition(metadata.topic(), metadata.partition()),
+                        any -> new ConcurrentSkipListMap<>())
+                .put(metadata.offset(), number);
+        if (metadata.topic().endsWith("-dlt")) {
+            this.deadLetters.add(number);
+        }
+    }
+
+    /** Counts what observers hear of, by the name of their method. */
+    ConsumerObserver observer() {
+        return (ConsumerObserver) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {ConsumerObserver.class}, (proxy, method, arguments) -> {
+                    this.reports.merge(method.getName(), 1, Integer::sum);
+                    return null;
+                });
+    }
+
+    int reported(String what) {
+        return this.reports.getOrDefault(what, 0);
+    }
+
+    @Override
+    public String toString() {
+        return "sent %s, effects %s, dead letters %s, reports %s, attempts %s, committed %s"
+                .formatted(this.sent, effects(), this.deadLetters, this.reports, this.attempts, this.committed);
+    }
+
+    /** Hears of each offset that is committed, and of each record that the broker has acknowledged. */
+    public static final class Tap implements ConsumerInterceptor<String, Order>, ProducerInterceptor<Object, Object> {
+
+        @Override
+        public ConsumerRecords<String, Order> onConsume(ConsumerRecords<String, Order> records) {
+            return records;
+        }
+
+        @Override
+        public void onCommit(Map<TopicPartition, OffsetAndMetadata> offsets) {
+            offsets.forEach((partition, offset) ->
+                    of(partition.topic()).forEach(journal -> journal.committed(partition, offset.offset())));
+        }
+
+        @Override
+        public ProducerRecord<Object, Object> onSend(ProducerRecord<Object, Object> record) {
+            return record;
+        }
+
+        @Override
+        public void onAcknowledgement(RecordMetadata metadata, Exception exception, Headers headers) {
+            if (exception == null) {
+                of(headers).stored(metadata, numberOf(headers));
+            } else {
+                of(headers).refusedByBroker.incrementAndGet();
+            }
+        }
+
+        @Override
+        public void configure(Map<String, ?> configs) {}
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,167 @@
+package dev.idempotency.contract;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
+import dev.idempotency.Strategy;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+
+/** A kind of listener: how it gets its messages, who handles its failures, and how duplicates are recognised. */
+enum Kind {
+    RECORD("record", Records::new),
+    BATCH("batch", Batches::new),
+    POLL("poll", Polls::new),
+    MANUAL("manual ack", AcknowledgedRecords::new, "acknowledged"),
+    MANUAL_BATCH("manual ack of a batch", AcknowledgedBatches::new, "acknowledged"),
+    OWN_HANDLER("own error handler", Records::new, "handled"),
+    OWN_HANDLER_BATCH("own error handler of a batch", Batches::new, "handled"),
+    OWN_HANDLER_POLL("own error handler of a poll", Polls::new, "handled"),
+    RETRYABLE("@RetryableTopic", RetriedRecords::new),
+    OFFSET("OFFSET", RecordsByOffset::new),
+    OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
+    OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
+    VERSION("VERSION", RecordsByVersion::new),
+    VERSION_BATCH("VERSION of a batch", BatchesByVersion::new),
+    VERSION_POLL("VERSION of a poll", PollsByVersion::new),
+    UNIQUE("UNIQUE_CONSTRAINT", RecordsByConstraint::new),
+    UNIQUE_BATCH("UNIQUE_CONSTRAINT of a batch", BatchesByConstraint::new),
+    UNIQUE_POLL("UNIQUE_CONSTRAINT of a poll", PollsByConstraint::new);
+
+    /** Whether messages that are polled together share a transaction. */
+    final boolean together;
+
+    final Strategy strategy;
+    final Supplier<GenericListener> listener;
+    final String containerFactory;
+    private final String label;
+
+    Kind(String label, Supplier<GenericListener> listener) {
+        this(label, listener, "kafkaListenerContainerFactory");
+    }
+
+    Kind(String label, Supplier<GenericListener> listener, String containerFactory) {
+        GenericListener sample = listener.get();
+        IdempotentListener annotation = sample.getClass().getAnnotation(IdempotentListener.class);
+        this.label = label;
+        this.listener = listener;
+        this.containerFactory = containerFactory;
+        this.strategy = annotation.strategy();
+        this.together =
+                annotation.transactionPerPoll() || sample instanceof OfBatches || sample instanceof AcknowledgedBatches;
+    }
+
+    @Override
+    public String toString() {
+        return this.label;
+    }
+
+    abstract static class OfRecords extends GenericListener {
+
+        @OwnTopic
+        void on(ConsumerRecord<String, Order> record) {
+            process(record.value(), Journal.numberOf(record.headers()));
+        }
+    }
+
+    abstract static class OfBatches extends GenericListener {
+
+        @OwnTopic(batch = "true")
+        void on(
+                List<Order> orders,
+                @Header(KafkaHeaders.RECEIVED_PARTITION) List<Integer> partitions,
+                @Header(KafkaHeaders.OFFSET) List<Long> offsets) {
+            process(
+                    orders,
+                    IntStream.range(0, offsets.size())
+                            .mapToObj(i -> this.journal.numberAt(partitions.get(i), offsets.get(i)))
+                            .toList(),
+                    null);
+        }
+    }
+
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class AcknowledgedRecords extends GenericListener {
+
+        @OwnTopic
+        void on(ConsumerRecord<String, Order> record, Acknowledgment acknowledgment) {
+            process(record.value(), Journal.numberOf(record.headers()), acknowledgment);
+        }
+    }
+
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class AcknowledgedBatches extends GenericListener {
+
+        @OwnTopic(batch = "true")
+        void on(List<ConsumerRecord<String, Order>> records, Acknowledgment acknowledgment) {
+            process(
+                    records.stream().map(ConsumerRecord::value).toList(),
+                    records.stream()
+                            .map(record -> Journal.numberOf(record.headers()))
+                            .toList(),
+                    acknowledgment);
+        }
+    }
+
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class RetriedRecords extends GenericListener {
+
+        @RetryableTopic(
+                attempts = "" + ContractApplication.ATTEMPTS,
+                backOff = @BackOff(delay = 10),
+                autoStartDltHandler = "false")
+        @OwnTopic
+        void on(ConsumerRecord<String, Order> record) {
+            process(record.value(), Journal.numberOf(record.headers()));
+        }
+    }
+
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class Records extends OfRecords {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class Batches extends OfBatches {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = true)
+    static class Polls extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class RecordsByOffset extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class BatchesByOffset extends OfBatches {}
+
+    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+    static class PollsByOffset extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    static class RecordsByVersion extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
+    static class BatchesByVersion extends OfBatches {}
+
+    @IdempotentListener(
+            strategy = Strategy.VERSION,
+            key = "#payload.id",
+            version = "#payload.version",
+            transactionPerPoll = true)
+    static class PollsByVersion extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    static class RecordsByConstraint extends OfRecords {}
+
+    @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
+    static class BatchesByConstraint extends OfBatches {}
+
+    @IdempotentListener(
+            strategy = Strategy.UNIQUE_CONSTRAINT,
+            uniqueConstraint = "payment_pkey",
+            transactionPerPoll = true)
+    static class PollsByConstraint extends OfRecords {}
+}

@@ -1,0 +1,256 @@
+package dev.idempotency.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.contract.Journal.Effect;
+import dev.idempotency.testing.TestKafka;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.ConfigResource;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Assumptions;
+import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
+
+/**
+ * A row of the contract: what is sent to a listener of a kind, to be polled together, and what must become of it.
+ *
+ * <p>After every row it is checked that nothing is lost, that nothing is applied twice, and that no offset was committed
+ * before its transaction.
+ */
+final class Scenario {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(Integer.getInteger("contract.timeout", 30));
+    private static final Set<String> APPLIED_BY_SECOND_ATTEMPT = Set.of("nacks", "returns-without-ack");
+
+    /** What must have become of the messages. */
+    interface Expectation {
+
+        void verify(Journal journal);
+    }
+
+    /** What happens while the messages are consumed. */
+    private interface Event {
+
+        void happen(ContractApplication application) throws Exception;
+    }
+
+    private final Kind kind;
+    private String reason;
+    private List<String> messages = List.of();
+    private List<Expectation> expectations = List.of();
+    private String circumstances = "";
+    private int partitions = 1;
+    private int consumers = 1;
+    private Event event = application -> {};
+    private boolean again;
+    private boolean refusingDeadLetters;
+    private Journal journal;
+
+    private Scenario(Kind kind) {
+        this.kind = kind;
+    }
+
+    static Scenario scenario(Kind kind) {
+        return new Scenario(kind);
+    }
+
+    /** Messages that are sent before the listener consumes. */
+    Scenario send(String... messages) {
+        this.messages = List.of(messages);
+        return this;
+    }
+
+    Scenario expect(Expectation... expectations) {
+        this.expectations = List.of(expectations);
+        return this;
+    }
+
+    /** The row does not apply to the kind, and is skipped. */
+    Scenario unless(boolean condition, String reason) {
+        this.reason = condition ? reason : this.reason;
+        return this;
+    }
+
+    /** When all is done, the group goes back to the beginning. */
+    Scenario andAgain() {
+        this.again = true;
+        this.circumstances = ", and again";
+        return this;
+    }
+
+    /** Each of two messages is in a partition of its own, with a consumer of its own. */
+    Scenario concurrently() {
+        this.partitions = 2;
+        this.consumers = 2;
+        this.circumstances = ", concurrently";
+        return this;
+    }
+
+    /** This is sent to another partition as soon as the consumer waits. */
+    Scenario whenItWaits(String message) {
+        this.partitions = 2;
+        this.circumstances = ", when it waits " + message;
+        this.event = application -> {
+            await().until(() -> this.journal.reported("outageBegan") > 0);
+            assertThat(this.journal.unsettled()).as("while it waits").hasSameSizeAs(this.messages);
+            application.send(this.journal, List.of(message));
+        };
+        return this;
+    }
+
+    /** Another partition of the same consumer is busy until the message is given up. */
+    Scenario besideBusyPartition() {
+        this.partitions = 2;
+        this.circumstances = ", beside a busy partition";
+        this.event = application -> await().until(() -> {
+            application.send(this.journal, List.of("busy " + this.journal.sent.size() + ":b"));
+            return !this.journal.deadLetters.isEmpty();
+        });
+        return this;
+    }
+
+    /** The broker refuses dead letters until it has done so twice. */
+    Scenario whileDeadLettersAreRefused() {
+        this.refusingDeadLetters = true;
+        this.circumstances = ", while dead letters are refused";
+        this.event = application -> {
+            await().until(() -> this.journal.refusedByBroker.get() > 1);
+            ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
+            ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
+            TestKafka.sharedAdmin()
+                    .incrementalAlterConfigs(Map.of(topic, List.of(new AlterConfigOp(size, AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get(30, TimeUnit.SECONDS);
+        };
+        return this;
+    }
+
+    static Expectation effects(String... commands) {
+        return journal -> assertThat(journal.effects())
+                .as("effects")
+                .extracting(Effect::command)
+                .containsExactlyInAnyOrder(commands);
+    }
+
+    static Expectation deadLetters(String... commands) {
+        return journal -> assertThat(journal.deadLetters)
+                .as("dead letters")
+                .extracting(number -> journal.sent.get(number).command)
+                .containsExactlyInAnyOrder(commands);
+    }
+
+    static Expectation duplicates(int count) {
+        return journal ->
+                assertThat(journal.reported("duplicate")).as("duplicates").isEqualTo(count);
+    }
+
+    static Expectation stale(int count) {
+        return journal -> assertThat(journal.reported("stale")).as("stale").isEqualTo(count);
+    }
+
+    /** The consumer has reported that it waited for the database, and that it no longer does. */
+    static Expectation outage() {
+        return journal -> assertThat(journal.reported("outageEnded"))
+                .as("outages that ended")
+                .isPositive()
+                .isEqualTo(journal.reported("outageBegan"));
+    }
+
+    boolean applies() {
+        return this.reason == null;
+    }
+
+    Journal open(String topic, ContractApplication application) {
+        this.journal = new Journal(topic, this.kind, this.partitions, this.consumers, application.control());
+        return this.journal;
+    }
+
+    List<NewTopic> topics() {
+        List<NewTopic> topics = new ArrayList<>();
+        topics.add(new NewTopic(this.journal.topic, this.partitions, (short) 1));
+        if (this.refusingDeadLetters) {
+            topics.add(
+                    new NewTopic(this.journal.topic + "-dlt", 1, (short) 1).configs(Map.of("max.message.bytes", "10")));
+        }
+        return topics;
+    }
+
+    Void run(ContractApplication application) throws Exception {
+        Assumptions.assumeTrue(applies(), this.reason);
+        List<ConcurrentMessageListenerContainer<?, ?>> containers = application.containersOf(this.journal);
+        try {
+            if (this.consumers == 1) {
+                application.send(this.journal, this.messages);
+            }
+            containers.forEach(ConcurrentMessageListenerContainer::start);
+            if (this.consumers > 1) {
+                // Or else one of them gets both, and keeps them while its listener runs.
+                await().until(() -> containers.get(0).getContainers().stream()
+                        .allMatch(consumer -> consumer.getAssignedPartitions().size() == 1));
+                application.send(this.journal, this.messages);
+            }
+            this.event.happen(application);
+            awaitDone();
+            if (this.again) {
+                containers.forEach(ConcurrentMessageListenerContainer::stop);
+                this.journal.rewind();
+                TestApplication.commitBeginning(this.journal.topic, this.journal.topic);
+                containers.forEach(ConcurrentMessageListenerContainer::start);
+                awaitDone();
+            }
+        } finally {
+            containers.forEach(ConcurrentMessageListenerContainer::stop);
+        }
+        this.expectations.forEach(expectation -> expectation.verify(this.journal));
+        verifyInvariants();
+        return null;
+    }
+
+    private void awaitDone() {
+        await().untilAsserted(() -> {
+            assertThat(this.journal.isCaughtUp())
+                    .as("caught up: %s", this.journal)
+                    .isTrue();
+            assertThat(this.journal.unsettled()).as("lost: %s", this.journal).isEmpty();
+        });
+    }
+
+    private ConditionFactory await() {
+        return Awaitility.await(toString()).atMost(TIMEOUT).pollInterval(Duration.ofMillis(10));
+    }
+
+    private void verifyInvariants() {
+        List<Effect> effects = this.journal.effects();
+        assertThat(this.journal.unsettled()).as("lost").isEmpty();
+        assertThat(this.journal.violations).isEmpty();
+        assertThat(effects)
+                .extracting(this.journal::identityOf)
+                .as("applied twice")
+                .doesNotHaveDuplicates();
+        assertThat(this.journal.reported("processed")).as("processed").isEqualTo(effects.size());
+        assertThat(effects).allSatisfy(effect -> {
+            boolean doubled = effect.command().equals("changes-its-payload");
+            assertThat(effect.amount()).as("amount").isEqualTo(doubled ? 2 * Order.AMOUNT : Order.AMOUNT);
+            boolean second = APPLIED_BY_SECOND_ATTEMPT.contains(effect.command());
+            assertThat(effect.attempt()).as("attempt").isGreaterThanOrEqualTo(second ? 2 : 1);
+        });
+        if (this.kind != Kind.RETRYABLE && this.partitions == 1) {
+            assertThat(effects).extracting(Effect::number).as("order").isSorted();
+        }
+    }
+
+    @Override
+    public String toString() {
+        String sent = String.join(" ", this.messages).replaceAll("x+", "x…").replace('\0', '␀');
+        return this.kind + ": " + sent + this.circumstances;
+    }
+}
