@@ -107,18 +107,16 @@ public final class MessageIdStrategy implements AdmissionStrategy {
             if (this.processed == null) {
                 return new Duplicate(id, candidate.coordinates(), DuplicateKind.REPUBLICATION, null, null);
             }
-            DuplicateKind kind = this.processed.coordinates().equals(candidate.coordinates())
-                    ? DuplicateKind.REDELIVERY
-                    : DuplicateKind.REPUBLICATION;
+            boolean same = this.processed.coordinates().equals(candidate.coordinates()) && !isContradictedBy(candidate);
+            DuplicateKind kind = same ? DuplicateKind.REDELIVERY : DuplicateKind.REPUBLICATION;
             return new Duplicate(id, candidate.coordinates(), kind, this.processed.processedAt(), this.processed.age());
         }
 
-        /** A redelivery is the same message, whatever became of its bytes on the way. */
+        /** A redelivery has the same bytes; another record at its coordinates is of a topic that was created again. */
         boolean isContradictedBy(Candidate candidate) {
             return this.payloadDigest != null
                     && candidate.payloadDigest() != null
-                    && !this.payloadDigest.equals(candidate.payloadDigest())
-                    && !candidate.coordinates().equals(this.coordinates);
+                    && !this.payloadDigest.equals(candidate.payloadDigest());
         }
 
         Conflict conflict(Candidate candidate, MessageId id) {

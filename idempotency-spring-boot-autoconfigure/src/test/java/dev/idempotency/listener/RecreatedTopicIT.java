@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ApplicationTest;
@@ -80,6 +81,21 @@ class RecreatedTopicIT extends ApplicationTest {
             send(app, "g", "h");
             app.send(copyFromATopicThatIsGone("i"));
             awaitEffects(app, "a", "b", "c", "d", "e", "f", "g", "h", "i");
+        }
+    }
+
+    /** Their coordinates are the same, their payloads are not. */
+    @Test
+    void anIdThatIsUsedAgainInTheNewTopicIsAConflict() {
+        try (TestApplication app = start(Identified.class)) {
+            app.send(this.topic, "1", "old");
+            awaitAll(app, "old");
+            recreateTopic(ONLY_ONE);
+            app.send(this.topic, "1", "new");
+            await().atMost(Duration.ofSeconds(30))
+                    .untilAsserted(() -> assertThat(TopicContents.values(this.topic + "-dlt"))
+                            .containsExactly("new"));
+            assertThat(app.bean(Effects.class).all()).containsExactly("old");
         }
     }
 
@@ -342,6 +358,18 @@ class RecreatedTopicIT extends ApplicationTest {
         @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
         void polls(String payload) {
             this.effects.happen("polls " + payload);
+        }
+    }
+
+    static class Identified {
+
+        @Autowired
+        private Effects effects;
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(consumer = "identified", conflicts = OnConflict.FAIL)
+        void on(String payload) {
+            this.effects.happen(payload);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.Claim;
 import dev.idempotency.DuplicateKind;
@@ -103,10 +104,22 @@ class MessageIdStrategyTests {
                         new Conflict(new MessageId("consumer", "a"), coordinates(7), coordinates(0), Instant.EPOCH));
     }
 
+    /** As in a topic that was created again. */
     @Test
-    void neitherARedeliveryNorTheSamePayloadNorOneThatIsNotKnownIsAConflict() {
+    void anotherPayloadAtTheSameCoordinatesIsAConflict() {
+        request(candidate("a", 0, 42L));
+        Admission admission = request(candidate("a", 0, 43L));
+        assertThat(admission.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REPUBLICATION);
+        assertThat(admission.conflicts().values())
+                .extracting(Conflict::coordinates, Conflict::original)
+                .containsExactly(tuple(coordinates(0), coordinates(0)));
+    }
+
+    @Test
+    void neitherTheSamePayloadNorOneThatIsNotKnownIsAConflict() {
         request(candidate("a", 0, 42L), candidate("b", 1));
-        assertThat(request(candidate("a", 0, 43L)).conflicts()).isEmpty();
+        assertThat(request(candidate("a", 0, 42L)).conflicts()).isEmpty();
+        assertThat(request(candidate("a", 0)).conflicts()).isEmpty();
         assertThat(request(candidate("a", 7, 42L)).conflicts()).isEmpty();
         assertThat(request(candidate("a", 7)).conflicts()).isEmpty();
         assertThat(request(candidate("b", 7, 42L)).conflicts()).isEmpty();
