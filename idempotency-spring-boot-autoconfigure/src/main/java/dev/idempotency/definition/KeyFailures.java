@@ -11,7 +11,7 @@ import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.function.BooleanSupplier;
 
-/** What becomes of a consumer's messages without a usable key or version. */
+/** Decides what becomes of a consumer's messages without a usable key or version. */
 public final class KeyFailures {
 
     private final ConsumerDescription consumer;

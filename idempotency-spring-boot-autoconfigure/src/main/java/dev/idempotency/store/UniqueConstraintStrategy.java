@@ -22,8 +22,8 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * Recognises messages by a unique constraint of the application's: the listener is called with all of them, and a message
  * whose listener violates that constraint, and no other one, is a duplicate.
  *
- * <p>Not a duplicate is a message whose violation the listener has caught, happened in another transaction, or was caused by
- * a row of the same transaction: nobody else has applied it.
+ * <p>A violation does not count if the listener has caught it, if it happened in another transaction, or if the same
+ * transaction had inserted the row.
  *
  * @param consumer the consumer whose messages they are
  * @param constraint the constraint

@@ -168,7 +168,7 @@ class ListenerChecksIT {
                 .rootCause()
                 .hasMessage(
                         "idempotency.relaxed-checks names 'key-expression', which cannot be relaxed: No message would"
-                                + " have a key.");
+                                + " have a key, or a version.");
     }
 
     @Test
