@@ -53,8 +53,9 @@ enum Kind {
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.strategy = annotation.strategy();
-        this.together =
-                annotation.transactionPerPoll() || sample instanceof OfBatches || sample instanceof AcknowledgedBatches;
+        this.together = annotation.transactionPerPoll().equals("true")
+                || sample instanceof OfBatches
+                || sample instanceof AcknowledgedBatches;
     }
 
     @Override
@@ -128,7 +129,7 @@ enum Kind {
     @IdempotentListener(conflicts = OnConflict.FAIL)
     static class Batches extends OfBatches {}
 
-    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = true)
+    @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
     static class Polls extends OfRecords {}
 
     @IdempotentListener(strategy = Strategy.OFFSET)
@@ -137,7 +138,7 @@ enum Kind {
     @IdempotentListener(strategy = Strategy.OFFSET)
     static class BatchesByOffset extends OfBatches {}
 
-    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = true)
+    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
     static class PollsByOffset extends OfRecords {}
 
     @IdempotentListener(strategy = Strategy.VERSION, key = "#payload.id", version = "#payload.version")
@@ -150,7 +151,7 @@ enum Kind {
             strategy = Strategy.VERSION,
             key = "#payload.id",
             version = "#payload.version",
-            transactionPerPoll = true)
+            transactionPerPoll = "true")
     static class PollsByVersion extends OfRecords {}
 
     @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "payment_pkey")
@@ -162,6 +163,6 @@ enum Kind {
     @IdempotentListener(
             strategy = Strategy.UNIQUE_CONSTRAINT,
             uniqueConstraint = "payment_pkey",
-            transactionPerPoll = true)
+            transactionPerPoll = "true")
     static class PollsByConstraint extends OfRecords {}
 }
