@@ -94,7 +94,11 @@ abstract class DeliveryContract {
                 keyed(kind).send("1:a", " :blank-key", "3:c").expect(effects("a", "c"), deadLetters("blank-key")),
                 keyed(kind).send("1:a", "\0:bad-key", "3:c").expect(effects("a", "c"), deadLetters("bad-key")),
                 keyed(kind).send(LONG + "1:a", LONG + "2:b", LONG + "1:a").expect(effects("a", "b"), duplicates(1)),
-                keyed(kind).send("-:no-key").whenItWaits("2:b").expect(effects("b"), deadLetters("no-key")),
+                keyed(kind)
+                        .send("-:no-key")
+                        .whenItWaits("2:b")
+                        .expect(effects("b"), deadLetters("no-key"))
+                        .unless(kind.strategy == Strategy.VERSION, "its key is an expression, not a header"),
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
                 scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),

@@ -60,7 +60,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "records, intercept",
         "records, success",
         "records, afterRecord",
-        "records, clearThreadState",
         "records, observation start",
         "records, observation scope",
         "records, observation stop",
@@ -158,10 +157,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
             this.faults.raise("afterRecord");
         }
 
-        @Override
-        public void clearThreadState(Consumer<?, ?> consumer) {
-            this.faults.raise("clearThreadState");
-        }
     }
 
     record Observations(Faults faults) implements ObservationHandler<KafkaRecordReceiverContext> {
