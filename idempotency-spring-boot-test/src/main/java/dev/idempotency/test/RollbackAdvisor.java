@@ -2,7 +2,7 @@ package dev.idempotency.test;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.MessageId;
-import dev.idempotency.definition.IdempotentListenerAnnotations;
+import dev.idempotency.listener.IdempotentListenerAdvisor;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.util.Set;
@@ -26,6 +26,8 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    private static final IdempotentListenerAdvisor CLAIMS = new IdempotentListenerAdvisor();
+
     /** The same in all contexts, so that they share the classes of proxies. */
     static final RollbackAdvisor INSTANCE = new RollbackAdvisor();
 
@@ -33,9 +35,10 @@ final class RollbackAdvisor extends StaticMethodMatcherPointcutAdvisor {
         super((MethodInterceptor) RollbackAdvisor::proceed);
     }
 
+    /** Where messages are claimed: proxies of other classes would fail, or hide what start-up checks look for. */
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return IdempotentListenerAnnotations.find(method, targetClass) != null;
+        return CLAIMS.matches(method, targetClass);
     }
 
     private static @Nullable Object proceed(MethodInvocation invocation) throws Throwable {
