@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -196,6 +197,7 @@ class FaultyListenersIT {
         "readOnly, 'Its @Transactional is readOnly, and a claim is written.'",
         "nested, 'Its @Transactional has the propagation NESTED, but its transaction manager (JpaTransactionManager) has no savepoints.'",
     })
+    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void anUnsuitableTransactionalIsFound(String method, String what) {
         Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
         assertThat(finding.what()).isEqualTo(what);

@@ -104,7 +104,7 @@ class ConnectionsThatDoNotCommitIT {
         for (PlatformTransactionManager manager : managers) {
             new TransactionTemplate(manager).executeWithoutResult(status -> {
                 useTheStoresDataSource();
-                assertThat(operations.claim(MessageId.of("receipts", "of " + manager.getClass())))
+                assertThat(operations.claim(MessageId.of("receipts", "of " + managers.indexOf(manager))))
                         .isTrue();
             });
         }
