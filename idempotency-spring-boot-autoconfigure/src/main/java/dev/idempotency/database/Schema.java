@@ -21,12 +21,12 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
-/** Sees to it at start-up that the tables are there, in the way that {@code idempotency.schema.mode} says. */
+/** Migrates or validates the tables at start-up, as {@code idempotency.schema.mode} says. */
 public final class Schema implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
-    /** The columns that statements name, by table; the script makes them in this order, and the view last. */
+    /** Columns by table, in the order of the script, which creates the view last. */
     private static final Map<String, String> TABLES = new LinkedHashMap<>();
 
     static {
@@ -112,7 +112,7 @@ public final class Schema implements InitializingBean {
         return new IdempotencyDatabase(flyways, this.database.dialect(), schema);
     }
 
-    /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
+    /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
             this.probe.tryAll();
@@ -134,13 +134,13 @@ public final class Schema implements InitializingBean {
         this.probe.tryClaims();
     }
 
-    /** The tables that are not there, or lack columns; none if all is well. One that the user may not read is there. */
+    /** The tables that are missing or lack columns. A table that the user may not read counts as present. */
     public List<String> missing() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
         return TABLES.keySet().stream().filter(table -> !isThere(table, jdbc)).toList();
     }
 
-    /** Some databases give up the whole transaction in which a query fails: so each has one of its own. */
+    /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
     private boolean isThere(String table, JdbcTemplate jdbc) {
         String query = "select %s from %s where 1 = 0".formatted(TABLES.get(table), this.database.table(table));
         try {

@@ -18,8 +18,8 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Tries what the library does with its tables, for a message that there is not, in a transaction of its own that is
- * rolled back. That tells more than tables that can be read: whether the user may write them, and the server lets him.
+ * Writes to the library's tables in a transaction that is rolled back: the user may lack privileges, and the server may be
+ * read-only.
  */
 public final class WriteProbe {
 
@@ -118,7 +118,7 @@ public final class WriteProbe {
         });
     }
 
-    /** With a consumer of its own: two who try it at once would wait for each other. */
+    /** Uses a new consumer name each time: concurrent trials would wait for each other. */
     private void rolledBack(Consumer<String> work) {
         this.transaction.executeWithoutResult(status -> {
             status.setRollbackOnly();
