@@ -2,8 +2,6 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
@@ -82,9 +80,7 @@ final class CleanupConfiguration {
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
-    CleanupSchedule idempotencyCleanupSchedule(
-            Cleanup cleanup, CleanupProperties properties, ObjectProvider<Schema> schema) {
-        schema.ifAvailable(used -> used.use(TableUse.CLEANUP));
+    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
         Duration interval = Objects.requireNonNull(properties.interval().duration());
         return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
     }

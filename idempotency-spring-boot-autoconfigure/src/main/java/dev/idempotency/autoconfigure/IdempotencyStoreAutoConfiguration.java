@@ -56,12 +56,11 @@ public final class IdempotencyStoreAutoConfiguration {
     }
 
     @Bean
-    JdbcStrategyFactory idempotencyStrategyFactory(
-            IdempotencyDatabase database, Schema schema, IdempotencyProperties properties) {
-        return new JdbcStrategyFactory(database, properties.claim().timeout(), schema);
+    JdbcStrategyFactory idempotencyStrategyFactory(IdempotencyDatabase database, IdempotencyProperties properties) {
+        return new JdbcStrategyFactory(database, properties.claim().timeout());
     }
 
-    @Bean(destroyMethod = "")
+    @Bean
     JdbcPositionStore idempotencyPositionStore(JdbcStrategyFactory strategies) {
         return strategies.positions();
     }

@@ -1,8 +1,6 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
@@ -34,8 +32,7 @@ final class InboxConfiguration {
             InboxProperties inbox,
             DeserializerInstrumentation deserializers,
             OutageRegistry outages,
-            ObjectProvider<InboxObserver> observers,
-            ObjectProvider<Schema> schema) {
+            ObjectProvider<InboxObserver> observers) {
         return new InboxRecorderFactory(
                 store,
                 inbox.settings(),
@@ -44,8 +41,7 @@ final class InboxConfiguration {
                         messages.get(0).id().consumer(),
                         messages.stream().map(DeliveredMessage::record).toList(),
                         failure),
-                notifier(observers),
-                () -> schema.ifAvailable(used -> used.use(TableUse.INBOX)));
+                notifier(observers));
     }
 
     @Bean

@@ -3,8 +3,6 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.operation.DeclaredConsumers;
@@ -16,7 +14,6 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import dev.idempotency.store.ProcessedMessageStore;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -66,30 +63,8 @@ final class OperationsConfiguration {
         KeptResults idempotencyKeptResults(
                 JdbcProcessedMessageStore store,
                 ObjectProvider<ResultConverter> converter,
-                ResultsProperties properties,
-                ObjectProvider<Schema> schema) {
-            return new KeptResults(
-                    store.database(),
-                    converter::getIfAvailable,
-                    properties.maxSize(),
-                    new SchemaUse(schema.getIfAvailable()));
-        }
-
-        private record SchemaUse(@Nullable Schema schema) implements KeptResults.Use {
-
-            @Override
-            public void isPlanned() {
-                if (this.schema != null) {
-                    this.schema.use(TableUse.RESULTS);
-                }
-            }
-
-            @Override
-            public void isMade() {
-                if (this.schema != null) {
-                    this.schema.note(TableUse.RESULTS);
-                }
-            }
+                ResultsProperties properties) {
+            return new KeptResults(store.database(), converter::getIfAvailable, properties.maxSize());
         }
 
         @Bean

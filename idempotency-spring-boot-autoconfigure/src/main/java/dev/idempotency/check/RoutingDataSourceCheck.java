@@ -9,7 +9,7 @@ import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Whether a DataSource that routes, by tenant for instance, has one schema for the tables, wherever it leads. */
+/** Checks that a routing DataSource, as of tenants, has one schema for the tables. */
 final class RoutingDataSourceCheck implements ListenerCheck {
 
     private final ListableBeanFactory beanFactory;
@@ -19,7 +19,7 @@ final class RoutingDataSourceCheck implements ListenerCheck {
         this.beanFactory = beanFactory;
     }
 
-    /** What is found is the store's, not the listener's: the first listener stands for all. */
+    /** Reports once, with the first listener: the finding is about the store. */
     @Override
     public void check(ProtectedListener listener, Report report) {
         ProcessedMessageStore store =

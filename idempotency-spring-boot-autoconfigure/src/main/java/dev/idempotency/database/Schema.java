@@ -1,33 +1,58 @@
 package dev.idempotency.database;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.DatabaseMetaData;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
 
-/** Sees to it at start-up that the tables are there, in the way that {@code idempotency.schema.mode} says. */
+/** Migrates or validates the tables at start-up, as {@code idempotency.schema.mode} says. */
 public final class Schema implements InitializingBean {
 
     private static final Logger logger = LoggerFactory.getLogger(Schema.class);
 
+    /** Columns by table, in the order of the script, which creates the view last. */
+    private static final Map<String, String> TABLES = new LinkedHashMap<>();
+
+    static {
+        TABLES.put(
+                IdempotencyDatabase.PROCESSED,
+                "consumer_id, message_id, processed_at, record_topic, record_partition, record_offset, payload_digest");
+        TABLES.put(
+                IdempotencyDatabase.POSITION,
+                "consumer_id, record_topic, record_partition, topic_id, next_offset, previous_offset, processed_at");
+        TABLES.put(
+                IdempotencyDatabase.VERSION,
+                "consumer_id, message_id, version_kind, version, processed_at, record_topic, record_partition,"
+                        + " record_offset, previous_version, previous_at, previous_topic, previous_partition,"
+                        + " previous_offset");
+        TABLES.put(IdempotencyDatabase.RESULT, "consumer_id, message_id, processed_at, result_type, result");
+        TABLES.put(
+                IdempotencyDatabase.INBOX,
+                "consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,"
+                        + " record_key, record_headers, payload, payload_size, payload_omitted, attempts, replays,"
+                        + " last_error, received_at, processed_at, updated_at");
+        TABLES.put(IdempotencyDatabase.INBOX + "_readable", "1");
+    }
+
     private final IdempotencyDatabase database;
     private final SchemaMode mode;
     private final WriteProbe probe;
-    private final Set<TableUse> uses = ConcurrentHashMap.newKeySet();
     private final Supplier<@Nullable DataSource> flywayDataSource;
 
     public Schema(IdempotencyDatabase database, SchemaMode mode) {
@@ -44,23 +69,22 @@ public final class Schema implements InitializingBean {
 
     @Override
     public void afterPropertiesSet() {
-        switch (this.mode) {
-            case MIGRATE -> migrate();
-            case VALIDATE -> validate();
-            case NONE -> {
-                return;
-            }
+        if (this.mode == SchemaMode.NONE) {
+            return;
         }
-        refuseInexactIds();
-    }
-
-    /** Tables may have been made by hand, or with settings of the database that the application's own scripts have changed. */
-    private void refuseInexactIds() {
-        try {
-            this.probe.requireExactIds();
-        } catch (DataAccessException ex) {
-            logger.debug("How the table of processed messages compares ids could not be tried", ex);
+        List<String> missing = missing();
+        if (this.mode == SchemaMode.MIGRATE && !missing.isEmpty()) {
+            migrate();
+            missing = missing();
         }
+        if (!missing.isEmpty()) {
+            String where = (this.database.schema() != null) ? " in schema " + this.database.schema() : "";
+            throw new IllegalStateException(
+                    ("Tables of idempotency-spring-boot are missing, or lack columns%s: %s. Set idempotency.schema.mode to"
+                                    + " 'migrate', or run this SQL:%n%n%s%n")
+                            .formatted(where, missing, script(this.database.dialect())));
+        }
+        refuseWhatIsDenied();
     }
 
     private void migrate() {
@@ -68,163 +92,102 @@ public final class Schema implements InitializingBean {
             throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
                     + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
         }
-        if (new MigrationHistory(this.database).isComplete()) {
-            return;
-        }
-        DataSource flyways = this.flywayDataSource.get();
-        if (flyways == null
-                || IdempotencyDatabase.unwrap(flyways) == this.database.dataSource()
-                || !migrateAsOther(flyways)) {
-            new FlywayMigration(this.database).run();
-        }
+        FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()));
     }
 
-    /** Whether the application's Flyway is one of the same database, so that its user could migrate. */
-    private boolean migrateAsOther(DataSource other) {
-        Location here = Location.of(this.database.dataSource());
-        Location there = Location.of(other);
-        if (!there.isInDatabaseOf(here)) {
-            return false;
+    /** The tables as the application's Flyway reaches them, if that leads to the same database. */
+    private IdempotencyDatabase databaseOfFlyway() {
+        DataSource flyways = this.flywayDataSource.get();
+        if (flyways == null || IdempotencyDatabase.unwrap(flyways) == this.database.dataSource()) {
+            return this.database;
+        }
+        Place here = Place.of(this.database.dataSource());
+        Place there = Place.of(flyways);
+        if (!here.database().equals(there.database())) {
+            return this.database;
         }
         // Made where the application's own connections look for them.
         boolean elsewhere = this.database.schema() == null && !Objects.equals(here.schema(), there.schema());
         String schema = elsewhere ? here.schema() : this.database.schema();
-        new FlywayMigration(new IdempotencyDatabase(other, this.database.dialect(), schema)).run();
-        try {
-            validate();
-        } catch (RuntimeException ex) {
-            throw new IllegalStateException(
-                    ("The tables of idempotency-spring-boot have been migrated by the user of the application's Flyway, '%s',"
-                                    + " but user '%s' of the application's DataSource does not find them or may not read them."
-                                    + " Grant it select, insert, update and delete on them; and see that both connect to the same"
-                                    + " database (spring.flyway.url, spring.datasource.url).")
-                            .formatted(there.user(), here.user()),
-                    ex);
-        }
-        return true;
+        return new IdempotencyDatabase(flyways, this.database.dialect(), schema);
     }
 
-    private void validate() {
-        List<SchemaScript> missing = missingScripts();
-        if (!missing.isEmpty()) {
-            String sql = missing.stream()
-                    .map(script -> "-- " + script.file() + "\n" + script.sql(this.database.dialect()))
-                    .collect(Collectors.joining("\n\n"));
-            String where = (this.database.schema() != null) ? " in schema " + this.database.schema() : "";
-            throw new IllegalStateException(
-                    "The tables of idempotency-spring-boot are missing or out of date%s. Set idempotency.schema.mode to 'migrate', or run this SQL:%n%n%s%n"
-                            .formatted(where, sql));
-        }
-        refuseWhatIsDenied();
-    }
-
-    /** Says what the tables are used for by this application, which its database's user must be allowed to do. */
-    public void use(TableUse use) {
-        if (this.uses.add(use) && this.mode == SchemaMode.VALIDATE) {
-            refuseWhatIsDenied();
-        }
-    }
-
-    /** Says what the tables are used for already, whatever its database's user is allowed to do. */
-    public void note(TableUse use) {
-        this.uses.add(use);
-    }
-
-    /** Does what consumers, and whoever else uses the tables, do with them; fails as they would. */
-    public void tryOut() {
-        this.probe.tryAll(this.uses);
-    }
-
-    /** Only what does not pass by itself: a server that is read-only today is no reason not to start. */
+    /** Fails for missing privileges only: a server that is read-only today is no reason not to start. */
     private void refuseWhatIsDenied() {
         try {
-            tryOut();
+            this.probe.tryAll();
         } catch (DataAccessException ex) {
-            if (WriteProbe.denial(ex) != null || ex instanceof BadSqlGrammarException) {
-                throw denied(ex);
+            String denial = WriteProbe.denial(ex);
+            if (denial != null || ex instanceof BadSqlGrammarException) {
+                throw new IllegalStateException(
+                        ("The user of the DataSource may not write the tables of idempotency-spring-boot: %s. Grant select,"
+                                        + " insert, update, delete on %s.")
+                                .formatted((denial != null) ? denial : ex.getMessage(), TABLES.keySet()),
+                        ex);
             }
-            logger.warn("What the library does with its tables could not be tried; consumers wait until it can", ex);
+            logger.warn("The tables could not be written for a trial; consumers wait until they can be", ex);
         }
     }
 
-    private IllegalStateException denied(DataAccessException failure) {
-        String denial = WriteProbe.denial(failure);
-        String tables = Stream.concat(
-                        Stream.of(IdempotencyDatabase.PROCESSED),
-                        this.uses.stream().sorted().flatMap(use -> use.tables().stream()))
-                .map(this.database::table)
-                .collect(Collectors.joining(" and on "));
-        return new IllegalStateException(
-                ("The user of the DataSource may not do with the tables of idempotency-spring-boot what it has to: %s. Grant"
-                                + " select, insert%s%s on %s.")
-                        .formatted(
-                                (denial != null) ? denial : failure.getMessage(),
-                                this.uses.isEmpty() ? "" : ", update",
-                                isDeletedFrom() ? ", delete" : "",
-                                tables),
-                failure);
+    /** Claims a message as consumers do, in a transaction that is rolled back; fails as they would. */
+    public void tryOut() {
+        this.probe.tryClaims();
     }
 
-    private boolean isDeletedFrom() {
-        return this.uses.contains(TableUse.CLEANUP) || this.probe.areWitnessesNeeded();
-    }
-
-    /** Names of the scripts that the database lacks; none when it is at the expected version. */
+    /** The tables that are missing or lack columns. A table that the user may not read counts as present. */
     public List<String> missing() {
-        return missingScripts().stream().map(SchemaScript::file).toList();
-    }
-
-    /** A table that is not used here may be one that the user has no right to: then it is there. */
-    private boolean isThere(SchemaScript script, JdbcTemplate jdbc) {
-        boolean unused = Stream.of(TableUse.POSITIONS, TableUse.VERSIONS)
-                .anyMatch(use -> use.tables().contains(script.table()) && !this.uses.contains(use));
-        return unused
-                ? WriteProbe.findIfAccessible(() -> script.hasRun(this.database, jdbc), true)
-                : script.hasRun(this.database, jdbc);
-    }
-
-    /** The scripts that have not been run on the database; none when all is well. */
-    private List<SchemaScript> missingScripts() {
         JdbcTemplate jdbc = this.database.jdbc(WriteProbe.TIMEOUT_SECONDS);
+        return TABLES.keySet().stream().filter(table -> !isThere(table, jdbc)).toList();
+    }
+
+    /** Runs each query in its own transaction: a failed one ends the transaction on PostgreSQL. */
+    private boolean isThere(String table, JdbcTemplate jdbc) {
+        String query = "select %s from %s where 1 = 0".formatted(TABLES.get(table), this.database.table(table));
         try {
-            return SchemaScript.ALL.stream()
-                    .filter(script -> !isThere(script, jdbc))
-                    .toList();
+            this.database.inTransaction(() -> jdbc.queryForList(query));
+            return true;
         } catch (DataAccessException ex) {
-            throw (WriteProbe.denial(ex) != null) ? denied(ex) : ex;
+            if (WriteProbe.denial(ex) != null) {
+                return true;
+            }
+            if (ex instanceof BadSqlGrammarException) {
+                return false;
+            }
+            throw ex;
+        }
+    }
+
+    private static String location(Dialect dialect) {
+        return "dev/idempotency/schema/" + dialect.vendor();
+    }
+
+    /** The script that makes the tables, and can be run again. */
+    static String script(Dialect dialect) {
+        try {
+            return new ClassPathResource(location(dialect) + "/idempotency_V1__tables.sql")
+                    .getContentAsString(StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
     }
 
     /**
      * Where connections of a data source begin.
      *
-     * @param product the kind of database
-     * @param database its name, or {@code null} where databases are schemas
+     * @param database the product, and the database's name where databases are not schemas
      * @param schema the schema's name
-     * @param user who is connected
      */
-    private record Location(
-            String product,
-            @Nullable String database,
-            @Nullable String schema,
-            @Nullable String user) {
+    private record Place(String database, @Nullable String schema) {
 
-        static Location of(DataSource dataSource) {
-            ConnectionCallback<Location> look = connection -> {
+        static Place of(DataSource dataSource) {
+            ConnectionCallback<Place> look = connection -> {
                 DatabaseMetaData metaData = connection.getMetaData();
-                boolean schemas = metaData.supportsSchemasInTableDefinitions();
-                return new Location(
-                        metaData.getDatabaseProductName(),
-                        schemas ? connection.getCatalog() : null,
-                        schemas ? connection.getSchema() : connection.getCatalog(),
-                        metaData.getUserName());
+                String product = metaData.getDatabaseProductName();
+                return metaData.supportsSchemasInTableDefinitions()
+                        ? new Place(product + " " + connection.getCatalog(), connection.getSchema())
+                        : new Place(product, connection.getCatalog());
             };
             return new JdbcTemplate(dataSource).execute(look);
-        }
-
-        /** Whether both may be in the same database, as far as its name tells. */
-        boolean isInDatabaseOf(Location other) {
-            return this.product.equals(other.product) && Objects.equals(this.database, other.database);
         }
     }
 }

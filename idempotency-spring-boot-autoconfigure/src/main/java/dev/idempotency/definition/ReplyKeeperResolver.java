@@ -62,7 +62,6 @@ final class ReplyKeeperResolver {
         Type type = GenericTypeResolver.resolveType(listener.method().getGenericReturnType(), listener.targetClass());
         String obstacle = kept.obstacleFor(type);
         refuseIf(obstacle != null, "Its replies cannot be written: " + obstacle + ".", "Mend that");
-        kept.use();
         return new ReplyKeeper(kept, type);
     }
 

@@ -90,8 +90,8 @@ public final class Causes implements Iterable<Throwable> {
     }
 
     /**
-     * The failure, or one in its place without causes if these are many or form a circle: the time that Spring Kafka takes to
-     * classify a failure doubles with each cause.
+     * The failure, or a stand-in without causes if there are many or they form a circle: Spring Kafka's classification takes
+     * twice as long with each cause.
      */
     static Exception makeFinite(Exception failure) {
         Causes causes = of(failure);

@@ -19,23 +19,19 @@ public final class InboxRecorderFactory {
     private final DeserializerInstrumentation receivedBytes;
     private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
     private final Function<KeptMessageFactory, InboxRecorder> recorders;
-    private final Runnable whenUsed;
 
     /**
      * A factory of recorders that share a database.
      *
      * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
-     * @param whenUsed called with each listener that has one
      */
     public InboxRecorderFactory(
             JdbcProcessedMessageStore store,
             InboxSettings settings,
             DeserializerInstrumentation receivedBytes,
             BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
-            ObserverNotifier<InboxObserver> observers,
-            Runnable whenUsed) {
+            ObserverNotifier<InboxObserver> observers) {
         this.settings = settings;
-        this.whenUsed = whenUsed;
         this.receivedBytes = receivedBytes;
         this.recorders = keeping -> new InboxRecorder(store, keeping, isOutage, observers);
     }
@@ -48,7 +44,6 @@ public final class InboxRecorderFactory {
     /** The recorder for a consumer's listeners of a container that has not been started. */
     public InboxRecorder create(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         this.connections.put(consumer, BrokerConnection.of(container));
-        this.whenUsed.run();
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
         return this.recorders.apply(new KeptMessageFactory(this.receivedBytes.records(), this.settings, retries));

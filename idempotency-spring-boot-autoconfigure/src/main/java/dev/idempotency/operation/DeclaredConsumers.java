@@ -30,7 +30,6 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     private static final String FROM_CODE = "IdempotentOperations";
 
     private final Map<String, Declared> consumers = new TreeMap<>();
-    private final boolean keepResults;
 
     private record Declared(ConsumerDescription description, Duration resultRetention, ConsumerObserver observer) {}
 
@@ -46,7 +45,6 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             Duration retention,
             Duration resultRetention,
             List<IdempotencyObserver> observers) {
-        this.keepResults = declared.stream().anyMatch(consumer -> consumer.resultRetention() != null);
         for (IdempotentConsumer consumer : declared) {
             String name = consumer.name();
             if (this.consumers.containsKey(name)) {
@@ -125,10 +123,5 @@ public final class DeclaredConsumers implements ConsumerRegistry {
 
     boolean isEmpty() {
         return this.consumers.isEmpty();
-    }
-
-    /** Whether any of them says how long its results are kept, so that there will be some. */
-    boolean keepResults() {
-        return this.keepResults;
     }
 }

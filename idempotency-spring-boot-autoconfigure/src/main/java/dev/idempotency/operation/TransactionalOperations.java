@@ -60,9 +60,6 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         if (!this.consumers.isEmpty()) {
             this.transaction.requireManager();
         }
-        if (this.results != null && this.consumers.keepResults()) {
-            this.results.use();
-        }
     }
 
     @Override

@@ -25,36 +25,17 @@ public final class KeptResults {
     private final ResultTable table;
     private final Supplier<@Nullable ResultConverter> converter;
     private final long maxLength;
-    private final Use use;
-
-    /** Who hears of it that results are kept. */
-    public interface Use {
-
-        /** It is certain, at start-up, that results will be kept. Fails if they cannot be. */
-        void isPlanned();
-
-        /** A result is being kept. */
-        void isMade();
-    }
 
     /**
      * Results in a database.
      *
      * @param converter who writes them, if anybody can
      * @param maxSize how large the text of one may be
-     * @param use who hears of it that results are kept
      */
-    public KeptResults(
-            IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize, Use use) {
+    public KeptResults(IdempotencyDatabase database, Supplier<@Nullable ResultConverter> converter, DataSize maxSize) {
         this.table = new ResultTable(database);
         this.converter = converter;
         this.maxLength = maxSize.toBytes();
-        this.use = use;
-    }
-
-    /** Says that results will be kept. */
-    public void use() {
-        this.use.isPlanned();
     }
 
     /** What stands against keeping results of this type, found without any of them; {@code null} if nothing does. */
@@ -74,7 +55,6 @@ public final class KeptResults {
      * @throws ResultException if it cannot be kept
      */
     public @Nullable Object keep(MessageId id, Type type, @Nullable Object result) {
-        this.use.isMade();
         String name = nameOf(type);
         String text;
         Object again;

@@ -6,7 +6,6 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.PositionStatement;
-import dev.idempotency.database.WriteProbe;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -138,11 +137,9 @@ public final class JdbcPositionStore {
         return this.database.inTransaction(template -> template.update(this.delete, consumer, topic, partition) > 0);
     }
 
-    /** The consumers that have positions, whether or not they are in this application, if the user may know. */
+    /** The consumers that have positions, whether or not they are in this application. */
     public List<String> consumers() {
-        return WriteProbe.findIfAccessible(
-                () -> this.database.inTransaction(template -> this.database.consumersIn(this.table, template)),
-                List.of());
+        return this.database.inTransaction(template -> this.database.consumersIn(this.table, template));
     }
 
     /**

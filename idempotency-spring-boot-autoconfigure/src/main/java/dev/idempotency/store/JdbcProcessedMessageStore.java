@@ -25,7 +25,6 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
@@ -259,27 +258,13 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public boolean forget(MessageId id) {
         return this.database.inTransaction(template -> {
-            boolean known = delete(id, template);
+            boolean known = template.update(this.delete, id.consumer(), id.value()) > 0;
             if (known) {
-                updateIfUsed(this.markForgotten, id, template);
-                updateIfUsed(this.deleteResult, id, template);
+                template.update(this.markForgotten, id.consumer(), id.value());
+                template.update(this.deleteResult, id.consumer(), id.value());
             }
             return known;
         });
-    }
-
-    /**
-     * Writes to a table beside that of processed messages. Who does not use it need not have it, nor a right to it, and must
-     * not lose the transaction for that.
-     */
-    private void updateIfUsed(String sql, MessageId id, JdbcTemplate template) {
-        this.database.tryInSavepoint(
-                () -> template.update(sql, id.consumer(), id.value()),
-                ex -> ex instanceof BadSqlGrammarException || WriteProbe.denial(ex) != null);
-    }
-
-    private boolean delete(MessageId id, JdbcTemplate template) {
-        return template.update(this.delete, id.consumer(), id.value()) > 0;
     }
 
     @Override

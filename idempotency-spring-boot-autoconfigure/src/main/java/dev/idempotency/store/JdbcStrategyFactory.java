@@ -1,13 +1,10 @@
 package dev.idempotency.store;
 
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 
 /** Makes the strategies that have a table of their own, beside that of processed messages. */
@@ -15,20 +12,13 @@ public final class JdbcStrategyFactory {
 
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
-    private final @Nullable Schema schema;
     private final JdbcPositionStore positions;
     private final JdbcVersionStore versions;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout) {
-        this(database, claimTimeout, null);
-    }
-
-    /** {@code schema} is told which tables are used. */
-    public JdbcStrategyFactory(IdempotencyDatabase database, Duration claimTimeout, @Nullable Schema schema) {
         this.database = database;
         this.claimTimeout = claimTimeout;
-        this.schema = schema;
         this.positions = new JdbcPositionStore(database, claimTimeout);
         this.versions = new JdbcVersionStore(database, claimTimeout);
     }
@@ -45,9 +35,6 @@ public final class JdbcStrategyFactory {
      */
     public AdmissionStrategy byOffset(
             String consumer, TopicIdTracker topics, ConsumerObserver observer, ProcessedMessageStore store) {
-        if (this.schema != null) {
-            this.schema.use(TableUse.POSITIONS);
-        }
         return new OffsetStrategy(consumer, this.positions, topics, observer, store);
     }
 
@@ -84,9 +71,6 @@ public final class JdbcStrategyFactory {
 
     /** Recognises the messages of a consumer by the versions of entities. */
     public AdmissionStrategy byVersion(String consumer, ProcessedMessageStore store) {
-        if (this.schema != null) {
-            this.schema.use(TableUse.VERSIONS);
-        }
         return new VersionStrategy(consumer, this.versions, store);
     }
 }

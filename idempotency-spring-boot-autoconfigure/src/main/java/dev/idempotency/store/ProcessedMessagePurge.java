@@ -3,11 +3,9 @@ package dev.idempotency.store;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PurgeStatement;
 import dev.idempotency.database.PurgeStatement.Purged;
-import dev.idempotency.database.WriteProbe;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.function.Supplier;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -59,11 +57,7 @@ public final class ProcessedMessagePurge {
 
     /** The consumers that have messages in the table, whether or not they are in this application. */
     public List<String> consumers() {
-        Supplier<List<String>> query =
-                () -> this.transaction.execute(status -> this.database.consumersIn(this.table, this.jdbc));
-        return this.table.equals(this.database.processedTable())
-                ? query.get()
-                : WriteProbe.findIfAccessible(query, List.of());
+        return this.transaction.execute(status -> this.database.consumersIn(this.table, this.jdbc));
     }
 
     /**

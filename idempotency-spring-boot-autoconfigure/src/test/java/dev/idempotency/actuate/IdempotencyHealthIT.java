@@ -72,7 +72,7 @@ class IdempotencyHealthIT {
             HttpResponse<String> response = this.app.get("/health/idempotency");
             assertThat(response.statusCode()).isEqualTo(503);
             assertThat(JsonPath.<String>read(response.body(), "$.details.schema"))
-                    .contains("missing", "V1__processed_messages.sql");
+                    .contains("missing", "idempotency_processed");
         } finally {
             this.jdbc.execute("alter table idempotency_processed rename column topic_of_old to record_topic");
         }

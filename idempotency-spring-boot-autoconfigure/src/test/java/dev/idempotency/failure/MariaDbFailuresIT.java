@@ -115,8 +115,8 @@ class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
             assertThat(health().getStatus()).isEqualTo(Status.DOWN);
             assertThat(health().getDetails().toString()).contains("INSERT command denied");
             assertRefused("INSERT command denied");
-            grant("insert");
-            assertRefused("SELECT command denied");
+            grant("select, insert");
+            assertRefused("UPDATE command denied");
         } finally {
             grant("all");
         }

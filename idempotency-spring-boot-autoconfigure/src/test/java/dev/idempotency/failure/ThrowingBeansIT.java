@@ -156,7 +156,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
             this.faults.raise("afterRecord");
         }
-
     }
 
     record Observations(Faults faults) implements ObservationHandler<KafkaRecordReceiverContext> {

@@ -14,7 +14,6 @@ import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.kafka.DeserializerInstrumentation;
@@ -102,9 +101,7 @@ abstract class AbstractInboxIT {
         this.dialect = dialect(this.dataSource);
         IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.dialect, null);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        Schema schema = new Schema(database, SchemaMode.VALIDATE);
-        schema.use(TableUse.INBOX);
-        schema.afterPropertiesSet();
+        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
         this.table = new InboxTable(database, this.jdbc);
         this.reader = new InboxReader(database);
@@ -129,8 +126,7 @@ abstract class AbstractInboxIT {
                 new InboxSettings(false, 100_000, List.of()),
                 new DeserializerInstrumentation(),
                 this::isOutage,
-                this.observers,
-                () -> {});
+                this.observers);
         this.inbox = new Inbox(this.store, listeners, () -> null, null, this.observers);
         this.purge = new InboxPurge(database);
     }

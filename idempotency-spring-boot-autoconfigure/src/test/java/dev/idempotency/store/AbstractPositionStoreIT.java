@@ -13,7 +13,6 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.database.TableUse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -67,9 +66,7 @@ abstract class AbstractPositionStoreIT {
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect(this.dataSource), null);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        Schema validated = new Schema(database, SchemaMode.VALIDATE);
-        validated.afterPropertiesSet();
-        validated.use(TableUse.POSITIONS);
+        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
         this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
         this.jdbc.execute("create table effect (offset_done bigint not null)");

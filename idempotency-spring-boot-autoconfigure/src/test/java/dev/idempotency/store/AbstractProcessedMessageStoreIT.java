@@ -262,24 +262,6 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     @Test
-    void aMessageIsForgottenWhereThereIsNoInboxTableAlsoWithinATransaction() {
-        claim("a", "b");
-        this.jdbc.execute("alter table idempotency_inbox rename to idempotency_inbox_away");
-        try {
-            assertThat(this.store.forget(id("a"))).isTrue();
-            this.transaction.executeWithoutResult(status -> {
-                assertThat(this.store.forget(id("b"))).isTrue();
-                this.jdbc.update("insert into effect values ('forgotten')");
-            });
-        } finally {
-            this.jdbc.execute("alter table idempotency_inbox_away rename to idempotency_inbox");
-        }
-        assertThat(this.store.find(List.of(id("a"), id("b")))).isEmpty();
-        assertThat(this.jdbc.queryForObject("select count(*) from effect", Integer.class))
-                .isOne();
-    }
-
-    @Test
     void aClaimOnAConnectionThatCommitsByItselfIsRefusedAndWritesNothing() throws SQLException {
         try (Connection connection = this.dataSource.getConnection()) {
             TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));

@@ -16,7 +16,6 @@ import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.StoredVersion;
-import dev.idempotency.database.TableUse;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
 import java.math.BigInteger;
@@ -81,10 +80,7 @@ abstract class AbstractVersionStrategyIT {
         IdempotencyDatabase database =
                 new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        Schema validated = new Schema(database, SchemaMode.VALIDATE);
-        validated.afterPropertiesSet();
-        validated.use(TableUse.CLEANUP);
-        validated.use(TableUse.VERSIONS);
+        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
         this.strategy = new VersionStrategy(
                 CONSUMER, this.versions, new JdbcProcessedMessageStore(database, Duration.ofSeconds(30)));

@@ -7,6 +7,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptUtils;
 
 /**
  * A table like that of processed messages, with claims and deletions as the library makes them and neither a broker nor a
@@ -14,7 +15,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
  */
 final class ClaimTable implements AutoCloseable {
 
-    private static final String SCRIPT = "dev/idempotency/schema/postgresql/idempotency_V1__processed_messages.sql";
+    private static final String SCRIPT = "dev/idempotency/schema/postgresql/idempotency_V1__tables.sql";
 
     private static final int ROWS_PER_CLAIM = 500;
     private static final int ROWS_PER_DELETION = 1_000;
@@ -26,8 +27,9 @@ final class ClaimTable implements AutoCloseable {
 
     /** Makes a table whose ids are made by an expression of SQL, and fills it in the order of its primary key. */
     ClaimTable(BenchmarkDatabase database, String name, String newId, int rows) {
-        new ResourceDatabasePopulator(new ClassPathResource(SCRIPT))
-                .execute(new DriverManagerDataSource(database.jdbcUrl()));
+        ResourceDatabasePopulator script = new ResourceDatabasePopulator(new ClassPathResource(SCRIPT));
+        script.setSeparator(ScriptUtils.EOF_STATEMENT_SEPARATOR);
+        script.execute(new DriverManagerDataSource(database.jdbcUrl()));
         this.connection = new SingleConnectionDataSource(database.jdbcUrl(), true);
         this.jdbc = new JdbcTemplate(this.connection);
         this.name = name;

@@ -1,1 +1,0 @@
-alter table idempotency_processed add column if not exists payload_digest bigint;

@@ -1,0 +1,99 @@
+create table if not exists idempotency_processed (
+    consumer_id      varchar(200) collate "C"  not null,
+    message_id       varchar(255) collate "C"  not null,
+    processed_at     timestamp with time zone  not null default current_timestamp,
+    record_topic     varchar(249)              not null,
+    record_partition integer                   not null,
+    record_offset    bigint                    not null,
+    payload_digest   bigint,
+    constraint idempotency_processed_pkey primary key (consumer_id, message_id)
+);
+
+create index if not exists idempotency_processed_cleanup on idempotency_processed (consumer_id, processed_at);
+
+create table if not exists idempotency_position (
+    consumer_id      varchar(200) collate "C"  not null,
+    record_topic     varchar(249) collate "C"  not null,
+    record_partition integer                   not null,
+    topic_id         varchar(36)               not null,
+    next_offset      bigint                    not null,
+    previous_offset  bigint                    not null,
+    processed_at     timestamp with time zone  not null default current_timestamp,
+    constraint idempotency_position_pkey primary key (consumer_id, record_topic, record_partition)
+) with (fillfactor = 50);
+
+-- The message id is that of an entity; the columns are named as in the other tables, whose cleanup they share.
+create table if not exists idempotency_version (
+    consumer_id        varchar(200) collate "C"  not null,
+    message_id         varchar(255) collate "C"  not null,
+    version_kind       varchar(6)                not null,
+    version            numeric(38, 9)            not null,
+    processed_at       timestamp with time zone  not null default current_timestamp,
+    record_topic       varchar(249)              not null,
+    record_partition   integer                   not null,
+    record_offset      bigint                    not null,
+    previous_version   numeric(38, 9),
+    previous_at        timestamp with time zone,
+    previous_topic     varchar(249),
+    previous_partition integer,
+    previous_offset    bigint,
+    constraint idempotency_version_pkey primary key (consumer_id, message_id)
+);
+
+create index if not exists idempotency_version_cleanup on idempotency_version (consumer_id, processed_at);
+
+create table if not exists idempotency_result (
+    consumer_id  varchar(200) collate "C"  not null,
+    message_id   varchar(255) collate "C"  not null,
+    processed_at timestamp with time zone  not null default current_timestamp,
+    result_type  varchar(1000)             not null,
+    result       text                      not null,
+    constraint idempotency_result_pkey primary key (consumer_id, message_id)
+);
+
+create index if not exists idempotency_result_cleanup on idempotency_result (consumer_id, processed_at);
+
+create table if not exists idempotency_inbox (
+    consumer_id      varchar(200) collate "C"  not null,
+    message_id       varchar(255) collate "C"  not null,
+    status           varchar(20)               not null,
+    message_type     varchar(255),
+    record_topic     varchar(249)              not null,
+    record_partition integer                   not null,
+    record_offset    bigint                    not null,
+    record_key       bytea,
+    record_headers   text                      not null,
+    payload          bytea,
+    payload_size     integer,
+    payload_omitted  varchar(20),
+    attempts         integer                   not null,
+    replays          integer                   not null default 0,
+    last_error       text,
+    received_at      timestamp with time zone  not null default current_timestamp,
+    processed_at     timestamp with time zone,
+    updated_at       timestamp with time zone  not null default current_timestamp,
+    constraint idempotency_inbox_pkey primary key (consumer_id, message_id)
+);
+
+create index if not exists idempotency_inbox_status on idempotency_inbox (status, updated_at);
+
+create or replace function idempotency_text(document bytea) returns text language plpgsql immutable as $$
+begin
+    return convert_from(document, 'UTF8');
+exception when others then
+    return null;
+end $$;
+
+create or replace function idempotency_json(document bytea) returns jsonb language plpgsql immutable as $$
+begin
+    return convert_from(document, 'UTF8')::jsonb;
+exception when others then
+    return null;
+end $$;
+
+create or replace view idempotency_inbox_readable as
+select consumer_id, message_id, status, message_type, record_topic, record_partition, record_offset,
+       idempotency_text(record_key) as record_key, record_headers,
+       idempotency_json(payload) as payload_json, idempotency_text(payload) as payload_text,
+       payload_size, payload_omitted, attempts, replays, last_error, received_at, processed_at, updated_at
+from idempotency_inbox;
