@@ -53,6 +53,7 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
+import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.messaging.handler.annotation.Payload;
 
 /** Topics and containers that are not as one would expect them. */
@@ -469,9 +470,10 @@ class UnusualTopicsIT extends SharedApplicationTest {
                 groupId = "misused${suffix}",
                 containerFactory = "misusing")
         @IdempotentListener(consumer = "misused")
-        void misused(String payload, Consumer<?, ?> consumer) {
+        void misused(String payload, Consumer<?, ?> consumer, Acknowledgment acknowledgment) {
             consumer.commitSync();
             work("misused", payload);
+            acknowledgment.acknowledge();
         }
 
         @KafkaListener(id = "reborn", topics = "reborn${suffix}", groupId = "reborn${suffix}")
