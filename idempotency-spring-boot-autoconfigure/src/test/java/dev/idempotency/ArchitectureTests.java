@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -15,12 +16,17 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -96,6 +102,30 @@ class ArchitectureTests {
                             "retention",
                             "store")));
 
+    /** Lines of main code per package: whoever adds some removes others. */
+    private static final Map<String, Integer> BUDGETS = Map.ofEntries(
+            entry("", 1_650),
+            entry("actuate", 1_600),
+            entry("autoconfigure", 1_700),
+            entry("check", 2_550),
+            entry("database", 3_350),
+            entry("definition", 2_800),
+            entry("failure", 2_400),
+            entry("inbox", 1_800),
+            entry("job", 300),
+            entry("kafka", 2_300),
+            entry("key", 1_350),
+            entry("listener", 2_950),
+            entry("metrics", 850),
+            entry("observe", 450),
+            entry("operation", 1_100),
+            entry("producer", 350),
+            entry("reconciliation", 1_100),
+            entry("redrive", 1_550),
+            entry("result", 550),
+            entry("retention", 700),
+            entry("store", 2_650));
+
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location -> !location.contains("/dev/idempotency/testing/"))
@@ -120,6 +150,21 @@ class ArchitectureTests {
     @Test
     void aRoomKnowsOnlyTheRoomsItMayKnow() {
         classes().should(knowOnlyRoomsTheyMayKnow()).check(OUR_CLASSES);
+    }
+
+    @Test
+    void everyPackageKeepsToItsBudgetOfLines() throws IOException {
+        Map<String, Integer> lines = new TreeMap<>();
+        Path root = Path.of("src/main/java/dev/idempotency");
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                String room = root.relativize(file.getParent()).toString();
+                lines.merge(room, Files.readAllLines(file).size(), Integer::sum);
+            }
+        }
+        assertThat(lines).hasSameSizeAs(BUDGETS);
+        assertThat(lines)
+                .allSatisfy((room, count) -> assertThat(count).as(room).isLessThanOrEqualTo(BUDGETS.get(room)));
     }
 
     @Test
