@@ -81,9 +81,11 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
     private void isolate(String isolation) {
         jdbc().execute("alter database \"%s\" set default_transaction_isolation = '%s'"
                 .formatted(jdbc().queryForObject("select current_database()", String.class), isolation));
-        app().bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
-        Awaitility.await(isolation)
-                .until(() -> isolation.equals(jdbc().queryForObject("show transaction_isolation", String.class)));
+        // One that was being opened meanwhile may have the old one.
+        Awaitility.await(isolation).until(() -> {
+            app().bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+            return isolation.equals(jdbc().queryForObject("show transaction_isolation", String.class));
+        });
     }
 
     @Test

@@ -70,9 +70,22 @@ public final class TestMariaDb {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
                 // Until it is closed.
                 channel.lock();
-                return DB.newEmbeddedDB(configuration);
+                return new PatientDb(configuration);
             } catch (IOException ex) {
                 throw new UncheckedIOException(ex);
+            }
+        }
+
+        /** Waits for longer than 30 seconds for its start: the machine may be busy, and its tests would be skipped. */
+        private static final class PatientDb extends DB {
+
+            @SuppressWarnings("this-escape") // As newEmbeddedDB(…) does.
+            PatientDb(DBConfiguration configuration) throws ManagedProcessException {
+                super(configuration);
+                this.dbStartMaxWaitInMS = 180_000;
+                prepareDirectories();
+                unpackEmbeddedDb();
+                install();
             }
         }
 
