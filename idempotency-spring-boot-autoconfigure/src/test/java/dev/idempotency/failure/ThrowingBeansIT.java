@@ -42,7 +42,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "records", "moved", "batches", "polls");
+        createTopics(1, "records", "batches", "polls");
         start(
                 Listeners.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -67,11 +67,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         "records, rollback-only",
         "records, after commit",
         "records, interruption",
-        "moved, success",
-        "moved, afterRecord",
-        "moved, observation stop",
-        "moved, after commit",
-        "moved, interruption",
         "batches, interruption",
         "batches, no longer idle",
         "batches, rollback-only",
@@ -134,15 +129,7 @@ class ThrowingBeansIT extends SharedApplicationTest {
             if (this.faults.meet("intercept")) {
                 throw new IllegalStateException("intercept");
             }
-            return record.topic().startsWith("moved") ? moved(record) : record;
-        }
-
-        /** What it returns stands elsewhere, as far as one can see. */
-        private static ConsumerRecord<Object, Object> moved(ConsumerRecord<Object, Object> record) {
-            ConsumerRecord<Object, Object> moved = new ConsumerRecord<>(
-                    record.topic(), record.partition(), record.offset() + 1_000, record.key(), record.value());
-            record.headers().forEach(moved.headers()::add);
-            return moved;
+            return record;
         }
 
         @Override
@@ -227,12 +214,6 @@ class ThrowingBeansIT extends SharedApplicationTest {
         @KafkaListener(id = "records", topics = "records${suffix}", groupId = "records${suffix}")
         @IdempotentListener("records")
         void records(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(id = "moved", topics = "moved${suffix}", groupId = "moved${suffix}")
-        @IdempotentListener("moved")
-        void moved(String payload) {
             on(payload);
         }
 
