@@ -83,12 +83,12 @@ final class CrashingApplication {
             process(payload);
         }
 
-        /** Claimed one by one; the version grows from one message to the next of those that have as many digits. */
+        /** The version grows from one message to the next of those that have as many digits. */
         @KafkaListener(topics = "${topic}", groupId = "${group}-versions")
         @IdempotentListener(
                 strategy = Strategy.VERSION,
-                key = "#payload.length()",
-                version = "#payload.substring(7)",
+                key = "#record.value().length()",
+                version = "#record.value().substring(7)",
                 transactionPerPoll = "true")
         void onVersion(String payload) {
             process("newest " + payload);
