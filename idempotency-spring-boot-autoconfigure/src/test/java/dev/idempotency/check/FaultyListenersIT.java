@@ -10,7 +10,11 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -85,6 +89,23 @@ class FaultyListenersIT {
     private static void assertClean(String method) {
         assertThat(findings(method)).isEmpty();
         assertThat(warnings).noneMatch(line -> line.contains("." + method + "("));
+    }
+
+    /** Shows reviewers the wording of all findings in a diff. {@code -Dfindings.approve=true} writes the file anew. */
+    @Test
+    void findingsAreWordedAsApproved() throws IOException {
+        Path approved = Path.of("src/test/resources/findings.approved.txt");
+        String text = findings.stream()
+                .map(finding -> "[%s] %s\n  %s\n  %s\n"
+                        .formatted(finding.check(), finding.where().split(",")[0], finding.what(), finding.remedy()))
+                .distinct()
+                .sorted()
+                .collect(Collectors.joining("\n"))
+                .replaceAll("@[0-9a-f]{4,8}\\b", "@…");
+        if (Boolean.getBoolean("findings.approve")) {
+            Files.writeString(approved, text);
+        }
+        assertThat(text).isEqualTo(Files.readString(approved));
     }
 
     @ParameterizedTest
