@@ -39,15 +39,6 @@ class RebalanceListenersIT extends ApplicationTest {
     }
 
     @Test
-    void whereThereIsNoneTheLogTellsOfPartitionsAsForOtherContainers(CapturedOutput output) {
-        try (TestApplication app = start(LOGGED, Listener.class)) {
-            awaitLine(output, "%s: partitions assigned: [%s-0]".formatted(this.group, this.topic));
-            app.context().stop();
-        }
-        awaitLine(output, "%s: partitions revoked: [%s-0]".formatted(this.group, this.topic));
-    }
-
-    @Test
     void theApplicationsOwnHearsEverythingAndTheLogIsItsMatter(CapturedOutput output) {
         AwareListener heard;
         try (TestApplication app = start(LOGGED, Listener.class, AwareListener.class, Aware.class)) {
