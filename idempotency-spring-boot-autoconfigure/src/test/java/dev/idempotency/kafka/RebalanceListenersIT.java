@@ -59,10 +59,6 @@ class RebalanceListenersIT extends ApplicationTest {
         assertThat(heard.news.all).containsExactly("assigned", "revoked");
     }
 
-    private static void awaitLine(CapturedOutput output, String text) {
-        Awaitility.await().untilAsserted(() -> assertThat(output).contains(text));
-    }
-
     static class Listener {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
