@@ -50,7 +50,12 @@ final class OffsetCheck implements ListenerCheck {
         AckMode mode = properties.getAckMode();
         Duration retention = listener.consumer().retention();
         boolean manual = mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE;
-        if (manual && !takesAcknowledgment(listener)) {
+        if (properties.getTopicPartitions() != null && listener.container().getGroupId() == null) {
+            report.add(
+                    Check.NO_ACKNOWLEDGMENT,
+                    "It has topicPartitions and no group id, so that no offset can be committed.",
+                    "Add a groupId to @KafkaListener, or set spring.kafka.consumer.group-id.");
+        } else if (manual && !takesAcknowledgment(listener)) {
             report.add(
                     Check.NO_ACKNOWLEDGMENT,
                     "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),

@@ -29,6 +29,9 @@ public final class ConsumerThreadState {
     /** Failed record of each partition that will be redelivered. */
     private final Map<TopicPartition, Long> retried = new HashMap<>();
 
+    /** Position of each partition when it was assigned, unless the application has sought since. */
+    private final Map<TopicPartition, Long> starts = new HashMap<>();
+
     private @Nullable RecordCoordinates lastRedelivered;
     private int redeliveries;
     private @Nullable Duration requestedPause;
@@ -80,6 +83,19 @@ public final class ConsumerThreadState {
             offsets.keySet().retainAll(assignment);
             offsets.keySet().removeAll(assigned);
         }
+    }
+
+    public void start(Map<TopicPartition, Long> positions) {
+        this.starts.putAll(positions);
+    }
+
+    public void forgetStarts() {
+        this.starts.clear();
+    }
+
+    @Nullable
+    Long startOf(TopicPartition partition) {
+        return this.starts.get(partition);
     }
 
     void expectRetry(ConsumerRecord<?, ?> record) {

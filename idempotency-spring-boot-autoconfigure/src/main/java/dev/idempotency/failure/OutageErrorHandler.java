@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
 import java.util.Collection;
@@ -9,9 +10,12 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
+import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.util.backoff.FixedBackOff;
 
 /**
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
@@ -22,6 +26,14 @@ import org.springframework.kafka.support.TopicPartitionOffset;
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
+
+    /** Commits what is before the record that is named, and that one, and seeks to what is after it. */
+    private static final DefaultErrorHandler SKIPPING =
+            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
+
+    static {
+        SKIPPING.setLogLevel(KafkaException.Level.DEBUG);
+    }
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
@@ -86,10 +98,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleBatch(
             Exception thrown,
-            ConsumerRecords<?, ?> data,
+            ConsumerRecords<?, ?> polled,
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
+        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, thrown);
         List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
         ConsumerThreadState state = ConsumerThreadState.current();
         ConsumerRecord<?, ?> named = BatchFailure.recordOf(thrown);
@@ -104,12 +117,13 @@ final class OutageErrorHandler implements CommonErrorHandler {
         // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
+        Exception naming = (named != null && failure == thrown) ? failure : BatchFailure.at(failed, records, failure);
         try {
-            handleNamed(
-                    (named != null && failure == thrown) ? failure : BatchFailure.at(failed, failure),
-                    data,
-                    consumer,
-                    container);
+            handleNamed(naming, data, consumer, container);
+            if (!RecordCoordinates.of(failed).equals(RecordCoordinates.of(records.get(records.size() - 1)))) {
+                // Those after it have not been delivered.
+                SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
+            }
             records.forEach(state::endRetry);
         } catch (RetryInMemory retry) {
             recordRetry(failed);
@@ -130,18 +144,19 @@ final class OutageErrorHandler implements CommonErrorHandler {
             ConsumerRecords<?, ?> data,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
-        Runnable retry = () -> {
-            throw new RetryInMemory();
-        };
         if (this.delegate.seeksAfterHandling()) {
-            this.delegate.handleBatch(failure, data, consumer, container, retry);
+            this.delegate.handleBatch(failure, data, consumer, container, OutageErrorHandler::redeliver);
             return;
         }
-        ConsumerRecords<?, ?> remaining =
-                this.delegate.handleBatchAndReturnRemaining(failure, data, consumer, container, retry);
+        ConsumerRecords<?, ?> remaining = this.delegate.handleBatchAndReturnRemaining(
+                failure, data, consumer, container, OutageErrorHandler::redeliver);
         if (!remaining.isEmpty()) {
             throw Redelivery.seekBack(failure, Redelivery.asList(remaining), consumer);
         }
+    }
+
+    private static void redeliver() {
+        throw new RetryInMemory();
     }
 
     private void recordRetry(ConsumerRecord<?, ?> record) {

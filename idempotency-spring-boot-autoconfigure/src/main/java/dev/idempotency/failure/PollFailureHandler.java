@@ -107,10 +107,12 @@ final class PollFailureHandler {
     }
 
     private static void seek(TopicPartition partition, @Nullable OffsetAndMetadata committed, Consumer<?, ?> consumer) {
+        Long start = ConsumerThreadState.current().startOf(partition);
         if (committed != null) {
             consumer.seek(partition, committed);
+        } else if (start != null) {
+            consumer.seek(partition, start);
         } else {
-            // With auto.offset.reset=latest, containers commit the initial position.
             consumer.seekToBeginning(Set.of(partition));
         }
     }

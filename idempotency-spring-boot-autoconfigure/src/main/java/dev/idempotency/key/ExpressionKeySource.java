@@ -197,7 +197,7 @@ public final class ExpressionKeySource implements KeySource {
                         "it puts two numbers together, as 1 and 23 or 12 and 3: write a text between them, as in #a + '/' + #b",
                         null);
             }
-            number = !part.literal() && value instanceof Number;
+            number = part.literal() ? number && text.isEmpty() : value instanceof Number;
             key.append(text);
         }
         return key.toString();

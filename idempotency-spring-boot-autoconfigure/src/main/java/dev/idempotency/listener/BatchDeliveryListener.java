@@ -89,7 +89,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             Handover<K, V> listener) {
         ConsumerThreadState state = ConsumerThreadState.current();
         state.begin();
-        if (records.size() > 1 && state.isSplit(records)) {
+        if (state.isSplit(records)) {
             deliverEach(records, acknowledgment, consumer, listener);
         } else {
             deliverFiltered(records, acknowledgment, consumer, listener, false);
@@ -108,7 +108,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
                 deliverFiltered(new ArrayList<>(records.subList(i, i + 1)), ofRecord, consumer, listener, true);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
-                throw BatchFailure.at(records.get(i), ex);
+                throw BatchFailure.at(records.get(i), records, ex);
             }
             if (ofRecord != null && ofRecord.nacked != null) {
                 acknowledgment.nack(i, ofRecord.nacked);

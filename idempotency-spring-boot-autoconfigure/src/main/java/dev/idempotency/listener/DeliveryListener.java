@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.ProtectedMethods;
+import dev.idempotency.failure.ConsumerThreadState;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
@@ -28,15 +29,19 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
 
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        ConsumerThreadState.current().start(assignments);
         super.onPartitionsAssigned(assignments, watch(callback));
     }
 
-    /** A callback that notices when a listener seeks back to its own message. */
+    /** A callback that notices when the application seeks, and when a listener does back to its own message. */
     private static ConsumerSeekCallback watch(ConsumerSeekCallback callback) {
         return (ConsumerSeekCallback) Proxy.newProxyInstance(
                 DeliveryListener.class.getClassLoader(),
                 new Class<?>[] {ConsumerSeekCallback.class},
                 (proxy, method, arguments) -> {
+                    if (method.getName().startsWith("seek")) {
+                        ConsumerThreadState.current().forgetStarts();
+                    }
                     Delivery delivery = Delivery.current();
                     if (delivery != null && method.getName().equals("seek") && arguments[2] instanceof Long offset) {
                         delivery.seek((String) arguments[0], (Integer) arguments[1], offset);

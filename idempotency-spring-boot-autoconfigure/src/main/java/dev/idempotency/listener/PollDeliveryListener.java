@@ -90,7 +90,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
                 deliver(record, consumer);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
-                throw BatchFailure.at(record, ex);
+                throw BatchFailure.at(record, records, ex);
             }
         }
     }

@@ -676,6 +676,13 @@ class FaultyListeners {
         void constrained(String payload) {}
     }
 
+    static class Ungrouped {
+
+        @KafkaListener(topicPartitions = @TopicPartition(topic = "t", partitions = "0"))
+        @IdempotentListener("ungrouped")
+        void ungrouped(String payload) {}
+    }
+
     static class Retentions {
 
         @KafkaListener(topics = "t", groupId = "g")

@@ -404,6 +404,18 @@ class FaultyListenersIT {
     }
 
     @Test
+    void partitionsAssignedByHandWithoutAGroupAreFound() {
+        try (TestDatabase database = TestPostgres.createDatabase()) {
+            assertThat(findingsOf(database.jdbcUrl(), List.of(), FaultyListeners.Ungrouped.class))
+                    .singleElement()
+                    .satisfies(finding -> {
+                        assertThat(finding.check()).isEqualTo(Check.NO_ACKNOWLEDGMENT);
+                        assertThat(finding.remedy()).startsWith("Add a groupId");
+                    });
+        }
+    }
+
+    @Test
     void acknowledgmentsOutOfOrderAreFound() {
         Finding finding = finding(Check.ASYNC_ACKS, "asyncAcks");
         assertThat(finding.what()).isEqualTo("Its container has asyncAcks.");

@@ -23,6 +23,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.BatchListenerFailedException;
@@ -41,7 +42,7 @@ class ContainerSettingsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "immediate", "memory", "fixedStop", "fixedPause", "subMemory");
+        createTopics(2, "immediate", "memory", "fixedStop", "fixedPause", "subMemory", "pinned");
         start(
                 Listeners.class,
                 "spring.kafka.listener.observation-enabled=true",
@@ -136,6 +137,24 @@ class ContainerSettingsIT extends SharedApplicationTest {
         container("subMemory").resume();
         requireAllProcessed("subMemory", payloads);
         assertThat(faults().isMet("subMemory", "failure")).isTrue();
+    }
+
+    /** Nothing is committed of a partition that is assigned by hand until it has a message. */
+    @Test
+    void whatCameBeforeTheStartIsNotDeliveredIfSomethingAroundTheListenerFails() {
+        sendTo(1, "pinned", "pinned before");
+        container("pinned").start();
+        await().until(() -> {
+            sendTo(0, "pinned", "pinned 1");
+            return effectsOf("pinned").contains("pinned 1");
+        });
+        faults().prepare("pinned", "observation");
+        sendTo(0, "pinned", "pinned 2");
+        await().until(() -> effectsOf("pinned").contains("pinned 2"));
+        sendTo(1, "pinned", "pinned 3");
+        await().until(() -> effectsOf("pinned").contains("pinned 3"));
+        assertThat(faults().isMet("pinned", "observation")).isTrue();
+        assertThat(effectsOf("pinned")).containsExactly("pinned 1", "pinned 2", "pinned 3");
     }
 
     /** Each is met once, by the first record of its kind that comes its way. */
@@ -261,6 +280,20 @@ class ContainerSettingsIT extends SharedApplicationTest {
         @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
         @IdempotentListener("immediate")
         void immediate(String payload) {
+            on(payload);
+        }
+
+        @KafkaListener(
+                id = "pinned",
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitions = {"0", "1"}),
+                properties = "auto.offset.reset=latest",
+                autoStartup = "false")
+        @IdempotentListener("pinned")
+        void pinned(String payload) {
             on(payload);
         }
 

@@ -7,14 +7,24 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +38,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.listener.BatchInterceptor;
 import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.listener.CommonLoggingErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
@@ -40,7 +51,8 @@ class MisnamedRecordsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "provided", "own", "intercepted", "records", "polls");
+        createTopics(1, "provided", "own", "intercepted", "records", "polls", "logged");
+        createTopics(2, "reversed");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=20ms",
@@ -97,6 +109,43 @@ class MisnamedRecordsIT extends SharedApplicationTest {
         if (kind.equals("provided")) {
             assertThat(effects).containsAll(others);
         }
+    }
+
+    @Test
+    void anErrorHandlerThatOnlyLogsSkipsNoMessageButTheOneThatFails() {
+        sendTogether("logged", "1 logged", "nestedIndex logged", "3 logged");
+        awaitCaughtUp("logged");
+        assertThat(this.app.bean(Effects.class).all())
+                .containsOnlyOnce("1 logged", "3 logged")
+                .doesNotContain("nestedIndex logged");
+    }
+
+    @Test
+    void noMessageIsLostWhereAnInterceptorChangesTheOrderOfPartitions() {
+        container("reversed").pause();
+        await().until(() -> container("reversed").isContainerPaused());
+        for (int partition = 0; partition < 2; partition++) {
+            for (String payload : List.of("1", "nestedIndex", "3")) {
+                ProducerRecord<Object, Object> record =
+                        new ProducerRecord<>(topic("reversed"), partition, null, payload + " reversed " + partition);
+                record.headers().add("message-id", (payload + partition).getBytes(StandardCharsets.UTF_8));
+                this.app.send(record);
+            }
+        }
+        container("reversed").resume();
+        awaitCaughtUp("reversed");
+        assertThat(this.app.bean(Effects.class).all())
+                .containsOnlyOnce("1 reversed 0", "3 reversed 0", "1 reversed 1", "3 reversed 1");
+        assertThat(givenUp("reversed")).containsExactlyInAnyOrder("nestedIndex reversed 0", "nestedIndex reversed 1");
+    }
+
+    @Test
+    void aMessageThatAnInterceptorDropsIsNotGivenUpForAnother() {
+        sendTogether("intercepted", "dropped before", "nestedIndex dropped", "dropped after");
+        awaitCaughtUp("intercepted");
+        assertThat(givenUp("intercepted"))
+                .containsOnlyOnce("nestedIndex dropped")
+                .doesNotContain("dropped before", "dropped after");
     }
 
     @ParameterizedTest
@@ -159,6 +208,30 @@ class MisnamedRecordsIT extends SharedApplicationTest {
             factory.setBatchInterceptor(new NamingInterceptor());
             return factory;
         }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> reversing(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
+            factory.setBatchInterceptor((records, consumer) -> {
+                Deque<TopicPartition> partitions = new ArrayDeque<>();
+                records.partitions().forEach(partitions::push);
+                Map<TopicPartition, List<ConsumerRecord<Object, Object>>> reversed = new LinkedHashMap<>();
+                partitions.forEach(partition -> reversed.put(partition, records.records(partition)));
+                return new ConsumerRecords<>(reversed, Map.of());
+            });
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> logging(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(configurer, consumers);
+            factory.setCommonErrorHandler(new CommonLoggingErrorHandler());
+            return factory;
+        }
     }
 
     static class NamingFilter implements RecordFilterStrategy<Object, Object> {
@@ -195,7 +268,15 @@ class MisnamedRecordsIT extends SharedApplicationTest {
                     throw new BatchListenerFailedException("by the interceptor", record);
                 }
             }
-            return records;
+            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> kept = new HashMap<>();
+            for (ConsumerRecord<Object, Object> record : records) {
+                if (!record.value().toString().startsWith("dropped")) {
+                    kept.computeIfAbsent(
+                                    new TopicPartition(record.topic(), record.partition()), key -> new ArrayList<>())
+                            .add(record);
+                }
+            }
+            return kept.isEmpty() ? null : new ConsumerRecords<>(kept, Map.of());
         }
     }
 
@@ -232,6 +313,26 @@ class MisnamedRecordsIT extends SharedApplicationTest {
                 containerFactory = "intercepting")
         @IdempotentListener("intercepted")
         void onIntercepted(List<ConsumerRecord<String, String>> records) {
+            onBatch(records);
+        }
+
+        @KafkaListener(
+                id = "reversed",
+                topics = "reversed${suffix}",
+                groupId = "reversed${suffix}",
+                containerFactory = "reversing")
+        @IdempotentListener("reversed")
+        void onReversed(List<ConsumerRecord<String, String>> records) {
+            onBatch(records);
+        }
+
+        @KafkaListener(
+                id = "logged",
+                topics = "logged${suffix}",
+                groupId = "logged${suffix}",
+                containerFactory = "logging")
+        @IdempotentListener("logged")
+        void onLogged(List<ConsumerRecord<String, String>> records) {
             onBatch(records);
         }
 

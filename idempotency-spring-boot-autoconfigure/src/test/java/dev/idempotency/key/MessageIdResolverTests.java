@@ -298,6 +298,7 @@ class MessageIdResolverTests {
             strings = {
                 "#payload.customer + #payload.number",
                 "#payload.customer + #payload.number + '/NEW'",
+                "#payload.customer + '' + #payload.number",
                 "'NEW/' + (#payload.customer + #payload.number)",
                 "#payload.customer + #payload.get('number')",
                 "#payload.line * 100 + #payload.number",
