@@ -56,6 +56,7 @@ final class ContractApplication implements AutoCloseable {
 
     private static final Map<String, Object> PROPERTIES = Map.ofEntries(
             Map.entry("spring.main.banner-mode", "off"),
+            Map.entry("logging.level.root", "off"),
             Map.entry("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers()),
             Map.entry("spring.kafka.listener.poll-timeout", "50ms"),
             Map.entry("spring.kafka.consumer.auto-offset-reset", "earliest"),
@@ -69,8 +70,8 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("idempotency.broker-check-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
             Map.entry("idempotency.cleanup.enabled", "false"),
-            Map.entry("idempotency.errors.initial-interval", "1ms"),
-            Map.entry("idempotency.errors.max-interval", "10ms"),
+            Map.entry("idempotency.errors.initial-interval", "20ms"),
+            Map.entry("idempotency.errors.max-interval", "50ms"),
             Map.entry("idempotency.errors.max-attempts", ATTEMPTS),
             Map.entry("idempotency.errors.outage.initial-interval", "10ms"),
             Map.entry("idempotency.errors.outage.max-interval", "50ms"));
@@ -219,6 +220,14 @@ final class ContractApplication implements AutoCloseable {
                     Journal.of(consumer.groupId()).findFirst().orElseThrow().observer();
         }
 
+        /** Whatever an observer throws must not matter. */
+        @Bean
+        IdempotencyObserver failingObserver() {
+            return consumer -> Journal.observer(report -> {
+                throw new IllegalStateException("told to fail");
+            });
+        }
+
         @Bean
         ConcurrentKafkaListenerContainerFactory<Object, Object> acknowledged(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
@@ -235,10 +244,8 @@ final class ContractApplication implements AutoCloseable {
                 ConsumerFactory<Object, Object> consumers) {
             var factory = new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
-            factory.setCommonErrorHandler(new DefaultErrorHandler(
-                    (record, failure) ->
-                            Journal.of(record.headers()).deadLetters.add(Journal.numberOf(record.headers())),
-                    new FixedBackOff(1, ATTEMPTS - 1)));
+            factory.setCommonErrorHandler(
+                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
             return factory;
         }
 

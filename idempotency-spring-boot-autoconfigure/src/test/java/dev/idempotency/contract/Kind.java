@@ -38,6 +38,7 @@ enum Kind {
     final boolean together;
 
     final Strategy strategy;
+    final OnConflict conflicts;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -47,14 +48,13 @@ enum Kind {
     }
 
     Kind(String label, Supplier<GenericListener> listener, String containerFactory) {
-        GenericListener sample = listener.get();
-        IdempotentListener annotation = sample.getClass().getAnnotation(IdempotentListener.class);
+        IdempotentListener annotation = listener.get().getClass().getAnnotation(IdempotentListener.class);
         this.label = label;
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.strategy = annotation.strategy();
-        this.together =
-                annotation.transactionPerPoll() || sample instanceof OfBatches || sample instanceof AcknowledgedBatches;
+        this.conflicts = annotation.conflicts();
+        this.together = label.contains("batch") || label.contains("poll");
     }
 
     @Override
@@ -86,7 +86,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(conflicts = OnConflict.WARN)
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -95,7 +95,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(conflicts = OnConflict.WARN)
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")
