@@ -14,11 +14,13 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.postgresql.PGConnection;
@@ -42,9 +44,12 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
@@ -246,6 +251,21 @@ final class ContractApplication implements AutoCloseable {
             configurer.configure(factory, consumers);
             factory.setCommonErrorHandler(
                     new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> transactional(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                ProducerFactory<?, ?> producers) {
+            var factory = new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            Map<String, Object> settings = new HashMap<>(producers.getConfigurationProperties());
+            settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
+            factory.getContainerProperties()
+                    .setKafkaAwareTransactionManager(
+                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(settings)));
             return factory;
         }
 

@@ -23,6 +23,7 @@ enum Kind {
     OWN_HANDLER("own error handler", Records::new, "handled"),
     OWN_HANDLER_BATCH("own error handler of a batch", Batches::new, "handled"),
     OWN_HANDLER_POLL("own error handler of a poll", Polls::new, "handled"),
+    KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
