@@ -14,11 +14,13 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.postgresql.PGConnection;
@@ -42,9 +44,12 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaProducerFactory;
+import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
@@ -56,6 +61,7 @@ final class ContractApplication implements AutoCloseable {
 
     private static final Map<String, Object> PROPERTIES = Map.ofEntries(
             Map.entry("spring.main.banner-mode", "off"),
+            Map.entry("logging.level.root", "off"),
             Map.entry("spring.kafka.bootstrap-servers", TestKafka.bootstrapServers()),
             Map.entry("spring.kafka.listener.poll-timeout", "50ms"),
             Map.entry("spring.kafka.consumer.auto-offset-reset", "earliest"),
@@ -69,8 +75,8 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("idempotency.broker-check-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
             Map.entry("idempotency.cleanup.enabled", "false"),
-            Map.entry("idempotency.errors.initial-interval", "1ms"),
-            Map.entry("idempotency.errors.max-interval", "10ms"),
+            Map.entry("idempotency.errors.initial-interval", "20ms"),
+            Map.entry("idempotency.errors.max-interval", "50ms"),
             Map.entry("idempotency.errors.max-attempts", ATTEMPTS),
             Map.entry("idempotency.errors.outage.initial-interval", "10ms"),
             Map.entry("idempotency.errors.outage.max-interval", "50ms"));
@@ -219,6 +225,14 @@ final class ContractApplication implements AutoCloseable {
                     Journal.of(consumer.groupId()).findFirst().orElseThrow().observer();
         }
 
+        /** Whatever an observer throws must not matter. */
+        @Bean
+        IdempotencyObserver failingObserver() {
+            return consumer -> Journal.observer(report -> {
+                throw new IllegalStateException("told to fail");
+            });
+        }
+
         @Bean
         ConcurrentKafkaListenerContainerFactory<Object, Object> acknowledged(
                 ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
@@ -235,10 +249,23 @@ final class ContractApplication implements AutoCloseable {
                 ConsumerFactory<Object, Object> consumers) {
             var factory = new ConcurrentKafkaListenerContainerFactory<>();
             configurer.configure(factory, consumers);
-            factory.setCommonErrorHandler(new DefaultErrorHandler(
-                    (record, failure) ->
-                            Journal.of(record.headers()).deadLetters.add(Journal.numberOf(record.headers())),
-                    new FixedBackOff(1, ATTEMPTS - 1)));
+            factory.setCommonErrorHandler(
+                    new DefaultErrorHandler(Journal::recovered, new FixedBackOff(20, ATTEMPTS - 1)));
+            return factory;
+        }
+
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> transactional(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers,
+                ProducerFactory<?, ?> producers) {
+            var factory = new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            Map<String, Object> settings = new HashMap<>(producers.getConfigurationProperties());
+            settings.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, TestKafka.uniqueName("tx"));
+            factory.getContainerProperties()
+                    .setKafkaAwareTransactionManager(
+                            new KafkaTransactionManager<>(new DefaultKafkaProducerFactory<>(settings)));
             return factory;
         }
 

@@ -1,5 +1,6 @@
 package dev.idempotency.contract;
 
+import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
 import dev.idempotency.observe.ConsumerObserver;
 import java.lang.reflect.Proxy;
@@ -11,9 +12,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerInterceptor;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -100,6 +103,10 @@ final class Journal {
         return this.attempts.computeIfAbsent(number, any -> new AtomicInteger()).incrementAndGet();
     }
 
+    int attempts(int number) {
+        return this.attempts.get(number).get();
+    }
+
     boolean isAwaited(int pid) {
         String sql = "select count(*) > 0 from pg_stat_activity where ? = any (pg_blocking_pids(pid))";
         return this.control.queryForObject(sql, Boolean.class, pid);
@@ -140,11 +147,10 @@ final class Journal {
 
     private boolean isRepeatedBy(int number, Effect effect) {
         Order order = this.sent.get(number);
-        boolean sameVersion =
-                effect.version() == order.getVersion() && effect.command().equals(order.command);
+        boolean same = effect.command().equals(order.command) || this.kind.conflicts == OnConflict.WARN;
         return this.kind.strategy != Strategy.OFFSET
                 && effect.id().equals(order.getId())
-                && (sameVersion || effect.version() > order.getVersion());
+                && (effect.version() > order.getVersion() || (effect.version() == order.getVersion() && same));
     }
 
     /** What an effect must be the only one of. */
@@ -200,11 +206,21 @@ final class Journal {
         }
     }
 
-    /** Counts what observers hear of, by the name of their method. */
+    /** The recoverer of an application's own error handler. */
+    static void recovered(ConsumerRecord<?, ?> record, Exception failure) {
+        of(record.headers()).deadLetters.add(numberOf(record.headers()));
+    }
+
+    /** Counts what is reported of the case, by the name of the observer's method. */
     ConsumerObserver observer() {
-        return (ConsumerObserver) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {ConsumerObserver.class}, (proxy, method, arguments) -> {
-                    this.reports.merge(method.getName(), 1, Integer::sum);
+        return observer(report -> this.reports.merge(report, 1, Integer::sum));
+    }
+
+    static ConsumerObserver observer(Consumer<String> reports) {
+        Class<?>[] type = {ConsumerObserver.class};
+        return (ConsumerObserver)
+                Proxy.newProxyInstance(Journal.class.getClassLoader(), type, (proxy, method, arguments) -> {
+                    reports.accept(method.getName());
                     return null;
                 });
     }

@@ -23,6 +23,7 @@ enum Kind {
     OWN_HANDLER("own error handler", Records::new, "handled"),
     OWN_HANDLER_BATCH("own error handler of a batch", Batches::new, "handled"),
     OWN_HANDLER_POLL("own error handler of a poll", Polls::new, "handled"),
+    KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
@@ -38,6 +39,7 @@ enum Kind {
     final boolean together;
 
     final Strategy strategy;
+    final OnConflict conflicts;
     final Supplier<GenericListener> listener;
     final String containerFactory;
     private final String label;
@@ -47,15 +49,13 @@ enum Kind {
     }
 
     Kind(String label, Supplier<GenericListener> listener, String containerFactory) {
-        GenericListener sample = listener.get();
-        IdempotentListener annotation = sample.getClass().getAnnotation(IdempotentListener.class);
+        IdempotentListener annotation = listener.get().getClass().getAnnotation(IdempotentListener.class);
         this.label = label;
         this.listener = listener;
         this.containerFactory = containerFactory;
         this.strategy = annotation.strategy();
-        this.together = annotation.transactionPerPoll().equals("true")
-                || sample instanceof OfBatches
-                || sample instanceof AcknowledgedBatches;
+        this.conflicts = annotation.conflicts();
+        this.together = label.contains("batch") || label.contains("poll");
     }
 
     @Override
@@ -87,7 +87,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(conflicts = OnConflict.WARN)
     static class AcknowledgedRecords extends GenericListener {
 
         @OwnTopic
@@ -96,7 +96,7 @@ enum Kind {
         }
     }
 
-    @IdempotentListener(conflicts = OnConflict.FAIL)
+    @IdempotentListener(conflicts = OnConflict.WARN)
     static class AcknowledgedBatches extends GenericListener {
 
         @OwnTopic(batch = "true")

@@ -111,7 +111,7 @@ final class Scenario {
     Scenario besideBusyPartition() {
         this.partitions = 2;
         this.circumstances = ", beside a busy partition";
-        this.event = application -> await().until(() -> {
+        this.event = application -> await().pollInterval(Duration.ofMillis(1)).until(() -> {
             application.send(this.journal, List.of("busy " + this.journal.sent.size() + ":b"));
             return !this.journal.deadLetters.isEmpty();
         });
@@ -151,6 +151,11 @@ final class Scenario {
     static Expectation duplicates(int count) {
         return journal ->
                 assertThat(journal.reported("duplicate")).as("duplicates").isEqualTo(count);
+    }
+
+    static Expectation conflicts(int count) {
+        return journal ->
+                assertThat(journal.reported("conflict")).as("conflicts").isEqualTo(count);
     }
 
     static Expectation stale(int count) {
@@ -243,6 +248,13 @@ final class Scenario {
             boolean second = APPLIED_BY_SECOND_ATTEMPT.contains(effect.command());
             assertThat(effect.attempt()).as("attempt").isGreaterThanOrEqualTo(second ? 2 : 1);
         });
+        if (!this.kind.together && !this.refusingDeadLetters) {
+            assertThat(this.journal.deadLetters)
+                    .filteredOn(number -> this.journal.sent.get(number).command.equals("fails"))
+                    .allSatisfy(number -> assertThat(this.journal.attempts(number))
+                            .as("attempts")
+                            .isEqualTo(ContractApplication.ATTEMPTS));
+        }
         if (this.kind != Kind.RETRYABLE && this.partitions == 1) {
             assertThat(effects).extracting(Effect::number).as("order").isSorted();
         }

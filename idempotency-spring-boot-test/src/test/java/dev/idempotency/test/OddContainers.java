@@ -194,8 +194,9 @@ class OddContainers {
         }
 
         @KafkaHandler
-        void onNumber(Integer payload) {
+        void onNumber(Integer payload, Acknowledgment acknowledgment) {
             this.effects.add("handlers", "number " + payload);
+            acknowledgment.acknowledge();
         }
     }
 }
