@@ -29,7 +29,6 @@ public final class ConsumerThreadState {
     /** Failed record of each partition that will be redelivered. */
     private final Map<TopicPartition, Long> retried = new HashMap<>();
 
-    /** Position of each partition when it was assigned, unless the application has sought since. */
     private final Map<TopicPartition, Long> starts = new HashMap<>();
 
     private @Nullable RecordCoordinates lastRedelivered;
@@ -85,17 +84,9 @@ public final class ConsumerThreadState {
         }
     }
 
-    public void start(Map<TopicPartition, Long> positions) {
-        this.starts.putAll(positions);
-    }
-
-    public void forgetStarts() {
-        this.starts.clear();
-    }
-
-    @Nullable
-    Long startOf(TopicPartition partition) {
-        return this.starts.get(partition);
+    /** Position of each partition when it was assigned, unless the application has sought since. */
+    public Map<TopicPartition, Long> starts() {
+        return this.starts;
     }
 
     void expectRetry(ConsumerRecord<?, ?> record) {

@@ -115,28 +115,18 @@ final class ContainerSuspension {
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         FatalErrors.rethrow(thrown);
-        boolean soughtBack = Redelivery.isSoughtBack(records, consumer);
-        if (soughtBack && thrown instanceof RuntimeException expected) {
+        if (thrown instanceof RuntimeException expected && Redelivery.isSoughtBack(records, consumer)) {
             return expected;
         }
-        pauseAfterFailedHandler(thrown, handler, records.get(0), container);
-        Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
-        return soughtBack ? Redelivery.expect(failure) : Redelivery.seekBack(failure, records, consumer);
-    }
-
-    /** Pauses the consumer, which gets a record again that an error handler has failed at. */
-    void pauseAfterFailedHandler(
-            Throwable thrown,
-            CommonErrorHandler handler,
-            ConsumerRecord<?, ?> record,
-            MessageListenerContainer container) {
         logger.error(
                 "{} failed at {}: the record is not skipped, it is redelivered. Fix what it calls, such as a recoverer or a"
                         + " back-off function.",
                 handler.getClass().getName(),
-                RecordCoordinates.of(record),
+                RecordCoordinates.of(records.get(0)),
                 thrown);
-        pauseForRedelivery(record, container);
+        pauseForRedelivery(records.get(0), container);
+        Exception failure = (thrown instanceof Exception ex) ? ex : new KafkaException(thrown.toString(), thrown);
+        return Redelivery.seekBack(failure, records, consumer);
     }
 
     /** Pauses the consumer, longer each time, before a record is redelivered that did not fail by itself. */

@@ -27,7 +27,7 @@ import org.springframework.util.backoff.FixedBackOff;
  */
 final class OutageErrorHandler implements CommonErrorHandler {
 
-    /** Commits what is before the record that is named, and that one, and seeks to what is after it. */
+    /** Commits what is up to the record that is named; seeks to what is after it, which has not been delivered. */
     private static final DefaultErrorHandler SKIPPING =
             new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
 
@@ -121,7 +121,6 @@ final class OutageErrorHandler implements CommonErrorHandler {
         try {
             handleNamed(naming, data, consumer, container);
             if (!RecordCoordinates.of(failed).equals(RecordCoordinates.of(records.get(records.size() - 1)))) {
-                // Those after it have not been delivered.
                 SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
             }
             records.forEach(state::endRetry);

@@ -20,7 +20,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.CommonErrorHandler;
-import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListenerContainer;
@@ -36,7 +35,6 @@ final class PollFailureHandler {
 
     private static final Logger logger = LoggerFactory.getLogger(PollFailureHandler.class);
 
-    private static final String SPRING_KAFKA = "org.springframework.kafka.";
     private static final Set<AckMode> COMMITTED_BEFORE_THE_NEXT_POLL = EnumSet.of(AckMode.RECORD, AckMode.BATCH);
     private static final Duration ANSWERED_WITHIN = Duration.ofSeconds(10);
 
@@ -65,7 +63,7 @@ final class PollFailureHandler {
                 Consumer.class,
                 MessageListenerContainer.class,
                 boolean.class);
-        return method != null && !method.getDeclaringClass().getName().startsWith(SPRING_KAFKA);
+        return method != null && !method.getDeclaringClass().getName().startsWith("org.springframework.kafka.");
     }
 
     void handle(Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
@@ -107,7 +105,7 @@ final class PollFailureHandler {
     }
 
     private static void seek(TopicPartition partition, @Nullable OffsetAndMetadata committed, Consumer<?, ?> consumer) {
-        Long start = ConsumerThreadState.current().startOf(partition);
+        Long start = ConsumerThreadState.current().starts().get(partition);
         if (committed != null) {
             consumer.seek(partition, committed);
         } else if (start != null) {
@@ -158,8 +156,8 @@ final class PollFailureHandler {
             RecordDeserializationException unreadable, Consumer<?, ?> consumer, MessageListenerContainer container) {
         long next = unreadable.offset() + 1;
         consumer.seek(unreadable.topicPartition(), next);
-        ContainerProperties properties = container.getContainerProperties();
-        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(properties.getAckMode())) {
+        if (COMMITTED_BEFORE_THE_NEXT_POLL.contains(
+                container.getContainerProperties().getAckMode())) {
             consumer.commitSync(Map.of(unreadable.topicPartition(), new OffsetAndMetadata(next)));
         }
     }

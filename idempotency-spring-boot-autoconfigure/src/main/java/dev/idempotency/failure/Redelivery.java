@@ -36,11 +36,6 @@ final class Redelivery {
     static RuntimeException seekBack(
             Exception failure, List<? extends ConsumerRecord<?, ?>> records, Consumer<?, ?> consumer) {
         seekToFirst(records, consumer);
-        return expect(failure);
-    }
-
-    /** Returns the exception that tells the container that records are redelivered to which the consumer has sought. */
-    static RuntimeException expect(Exception failure) {
         return new RedeliveryException(failure);
     }
 

@@ -29,7 +29,7 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
 
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
-        ConsumerThreadState.current().start(assignments);
+        ConsumerThreadState.current().starts().putAll(assignments);
         super.onPartitionsAssigned(assignments, watch(callback));
     }
 
@@ -40,7 +40,7 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
                 new Class<?>[] {ConsumerSeekCallback.class},
                 (proxy, method, arguments) -> {
                     if (method.getName().startsWith("seek")) {
-                        ConsumerThreadState.current().forgetStarts();
+                        ConsumerThreadState.current().starts().clear();
                     }
                     Delivery delivery = Delivery.current();
                     if (delivery != null && method.getName().equals("seek") && arguments[2] instanceof Long offset) {
