@@ -111,7 +111,8 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
                 throw BatchFailure.at(records.get(i), records, ex);
             }
             if (ofRecord != null && ofRecord.nacked != null) {
-                acknowledgment.nack(i, ofRecord.nacked);
+                // All are redelivered, and those before it dropped: an interceptor may have changed their order.
+                acknowledgment.nack(0, ofRecord.nacked);
                 return;
             }
         }

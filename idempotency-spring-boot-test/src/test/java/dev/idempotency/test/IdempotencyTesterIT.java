@@ -126,14 +126,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void whatWasRolledBackAfterTheWorkIsNotTakenForADuplicateOfItsConstraint() {
-        this.tester.consumer("unique").deliver(record("odd-unique", 0, this.id)).failingAfterTheWork();
-
-        assertThat(this.tester.consumer("unique")).dropped(0).failed(1);
-        assertThat(this.tester.consumer("unique").processed()).hasSize(1);
-    }
-
-    @Test
     void whatIsDoneInATransactionOfItsOwnIsDoneAgainAfterARollback() {
         this.tester
                 .consumer("separate")
