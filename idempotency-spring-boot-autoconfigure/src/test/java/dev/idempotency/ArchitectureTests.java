@@ -110,7 +110,7 @@ class ArchitectureTests {
             entry("check", 2_550),
             entry("database", 3_350),
             entry("definition", 2_800),
-            entry("failure", 2_400),
+            entry("failure", 2_450),
             entry("inbox", 1_800),
             entry("job", 300),
             entry("kafka", 2_300),

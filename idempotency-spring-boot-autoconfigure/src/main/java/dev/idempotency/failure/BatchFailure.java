@@ -54,6 +54,19 @@ public final class BatchFailure {
         return (named != null) ? named.getRecord() : null;
     }
 
+    /** The failure as that of a record listener would be: around what the listener threw. */
+    static Exception withoutName(Exception failure) {
+        if (!(failure instanceof ListenerExecutionFailedException listener)
+                || !(failure.getCause() instanceof Trusted named)
+                || named.getCause() == null) {
+            return failure;
+        }
+        Exception unnamed = new ListenerExecutionFailedException(
+                String.valueOf(named.getCause().getMessage()), listener.getGroupId(), named.getCause());
+        unnamed.setStackTrace(failure.getStackTrace());
+        return unnamed;
+    }
+
     /** Puts polled records into the order in which they were delivered, which an interceptor may have changed. */
     static <K, V> ConsumerRecords<K, V> inOrder(ConsumerRecords<K, V> polled, Throwable failure) {
         Trusted named = Causes.of(failure).find(Trusted.class);

@@ -13,6 +13,7 @@ import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.util.backoff.FixedBackOff;
@@ -117,7 +118,12 @@ final class OutageErrorHandler implements CommonErrorHandler {
         // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
-        Exception naming = (named != null && failure == thrown) ? failure : BatchFailure.at(failed, records, failure);
+        Exception naming = (named != null && failure == thrown)
+                ? failure
+                : new ListenerExecutionFailedException(
+                        String.valueOf(failure.getMessage()),
+                        container.getGroupId(),
+                        BatchFailure.at(failed, records, failure));
         try {
             handleNamed(naming, data, consumer, container);
             if (!RecordCoordinates.of(failed).equals(RecordCoordinates.of(records.get(records.size() - 1)))) {

@@ -129,6 +129,25 @@ class FailureHandlingIT extends SharedApplicationTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"records", "batches", "polls"})
+    void aDeadLetterNamesItsGroupAndCauseWhetherItCameAloneOrNot(String kind) {
+        String alone = "poison alone of " + kind;
+        String among = "poison among others of " + kind;
+        send(kind, alone);
+        awaitCaughtUp(kind);
+        sendTogether(kind, List.of("before " + among, among, "after " + among));
+        awaitCaughtUp(kind);
+        assertThat(List.of(alone, among)).allSatisfy(poison -> assertThat(deadLetters(kind, poison))
+                .singleElement()
+                .satisfies(letter -> {
+                    assertThat(header(letter, KafkaHeaders.DLT_ORIGINAL_CONSUMER_GROUP))
+                            .isEqualTo(container(kind).getGroupId());
+                    assertThat(header(letter, KafkaHeaders.DLT_EXCEPTION_CAUSE_FQCN))
+                            .isEqualTo(IllegalStateException.class.getName());
+                }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"records", "batches", "polls"})
     void aMessageThatSucceedsWhenItComesAgainIsAppliedOnceWithTheSameDerivedKey(String kind) {
         String flaky = "flaky of " + kind;
         send(kind, "before " + flaky, flaky, "after " + flaky);
