@@ -28,7 +28,7 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
  */
 final class Scenario {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(Integer.getInteger("contract.timeout", 30));
+    private static final Duration TIMEOUT = Duration.ofSeconds(Integer.getInteger("contract.timeout", 60));
     private static final Set<String> APPLIED_BY_SECOND_ATTEMPT = Set.of("nacks", "returns-without-ack");
 
     /** What must have become of the messages. */
