@@ -141,7 +141,7 @@ abstract class DeliveryContract {
                         .send("1:a", "2:never-acknowledges", "3:c")
                         .expect(effects("a", "c"), deadLetters("never-acknowledges")),
 
-                // What is redelivered is deserialized anew.
+                // Redelivered records are deserialized anew.
                 changed(kind, "fails").expect(effects("changes-its-payload", "changes-its-payload")),
                 changed(kind, "fails-once").expect(effects("changes-its-payload", "fails-once", "changes-its-payload")),
                 changed(kind, "deadlocks").expect(effects("changes-its-payload", "deadlocks", "changes-its-payload")),

@@ -6,6 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.dao.DuplicateKeyException;
@@ -19,7 +20,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /** Writes an effect for each message, in the listener's transaction, and then does what the message's command says. */
 abstract class GenericListener {
 
-    /** Each case has a bean of its own, and so a topic, a group and a consumer name. */
+    /** Each case has its own bean, topic, group and consumer name. */
     @Retention(RetentionPolicy.RUNTIME)
     @KafkaListener(
             id = "#{__listener.topic}",
@@ -135,7 +136,7 @@ abstract class GenericListener {
             case "swallows-a-database-error" -> swallowDatabaseError();
             case "waits-for-rival" -> awaitRival();
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
-            case "outlasts-the-claim" -> Awaitility.await().until(() -> this.journal.reported("claimFailed") > 0);
+            case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
             case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
             case "outage@work" -> failIf(attempt <= OUTAGE, CUT);
             case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
@@ -143,6 +144,10 @@ abstract class GenericListener {
                 // The database fails at the commit, or nothing does.
             }
         }
+    }
+
+    private static ConditionFactory await() {
+        return Awaitility.await().atMost(Scenario.TIMEOUT);
     }
 
     private static void failIf(boolean condition) {
@@ -183,7 +188,7 @@ abstract class GenericListener {
         boolean first = this.journal.arrivals.getAndIncrement() == 0;
         if (first) {
             Integer pid = this.jdbc.queryForObject("select pg_backend_pid()", Integer.class);
-            Awaitility.await().until(() -> this.journal.isAwaited(pid));
+            await().until(() -> this.journal.isAwaited(pid));
         }
         return first;
     }
