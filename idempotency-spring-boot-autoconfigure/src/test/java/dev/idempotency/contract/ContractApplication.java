@@ -54,7 +54,7 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** The application of all cases, with nothing in it but Kafka, JDBC, transactions and ours. */
+/** The application of all cases, with the auto-configurations of Kafka, JDBC and transactions and ours only. */
 final class ContractApplication implements AutoCloseable {
 
     static final int ATTEMPTS = 3;
@@ -81,7 +81,7 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("idempotency.errors.outage.initial-interval", "10ms"),
             Map.entry("idempotency.errors.outage.max-interval", "50ms"));
 
-    /** Cuts connections at the commit, too, where a command says so. */
+    /** Tables of the listeners, with a trigger that fails at the commit where a command asks for it. */
     private static final List<String> TABLES = List.of(
             "create table effect (written bigserial, topic text, number integer, id text, version bigint, command text,"
                     + " amount integer, attempt integer)",
@@ -147,7 +147,7 @@ final class ContractApplication implements AutoCloseable {
         }
     }
 
-    /** The containers of a case: that of its topic, then those of its retry topics. */
+    /** Containers of a case: the one of its topic first, then those of its retry topics. */
     List<ConcurrentMessageListenerContainer<?, ?>> containersOf(Journal journal) {
         List<ConcurrentMessageListenerContainer<?, ?>> containers = new ArrayList<>();
         this.context

@@ -65,6 +65,17 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:fails", "2:fails-once", "3:c", "4:fails")
                         .expect(effects("fails-once", "c"), deadLetters("fails", "fails")),
+                scenario(kind)
+                        .send("1:a", "2:throws-an-error", "3:c")
+                        .expect(effects("a", "c"), deadLetters("throws-an-error")),
+                scenario(kind)
+                        .send("1:a", "2:is-named", "3:c")
+                        .expect(effects("a", "c"), deadLetters("is-named"))
+                        .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
+                scenario(kind)
+                        .send("1:a", "2:violates-itself", "3:c")
+                        .expect(effects("a", "c"), deadLetters("violates-itself"))
+                        .unless(kind.strategy != Strategy.UNIQUE_CONSTRAINT, "it has no constraint"),
                 scenario(kind).send("1:fails").besideBusyPartition().expect(deadLetters("fails")),
 
                 // The dead letter cannot be published.
@@ -80,6 +91,9 @@ abstract class DeliveryContract {
                         .send("1:a", "2:fails-at-commit", "3:c")
                         .expect(effects("a", "c"), deadLetters("fails-at-commit")),
                 scenario(kind)
+                        .send("1:a", "2:fails-at-commit", "3:fails", "4:d")
+                        .expect(effects("a", "d"), deadLetters("fails-at-commit", "fails")),
+                scenario(kind)
                         .send("1:a", "2:fails-at-commit-once", "3:c")
                         .expect(effects("a", "fails-at-commit-once", "c"), deadLetters(), duplicates(0)),
                 scenario(kind)
@@ -91,6 +105,9 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:a", "2:swallows-a-database-error", "3:c")
                         .expect(effects("a", "c"), deadLetters("swallows-a-database-error")),
+                scenario(kind)
+                        .send("1:a", "2:b", "3:swallows-a-database-error")
+                        .expect(effects("a", "b"), deadLetters("swallows-a-database-error")),
 
                 // No key, blank keys, long keys, keys that a database rejects; no message has had a key yet.
                 keyed(kind).send("1:a", "-:no-key", "3:c").expect(effects("a", "c"), deadLetters("no-key")),
@@ -116,13 +133,19 @@ abstract class DeliveryContract {
                 // nack(…); returning without acknowledging.
                 acknowledged(kind).send("1:a", "2:nacks", "3:c").expect(effects("a", "nacks", "c"), deadLetters()),
                 acknowledged(kind)
+                        .send("1:a", "2:nacks", "-:no-key", "4:d")
+                        .expect(effects("a", "nacks", "d"), deadLetters("no-key")),
+                acknowledged(kind)
+                        .send("1:fails-once", "2:nacks", "3:c")
+                        .expect(effects("fails-once", "nacks", "c"), deadLetters()),
+                acknowledged(kind)
                         .send("1:a", "2:returns-without-ack", "3:c")
                         .expect(effects("a", "returns-without-ack", "c"), deadLetters()),
                 acknowledged(kind)
                         .send("1:a", "2:never-acknowledges", "3:c")
                         .expect(effects("a", "c"), deadLetters("never-acknowledges")),
 
-                // What is redelivered is deserialized anew.
+                // Redelivered records are deserialized anew.
                 changed(kind, "fails").expect(effects("changes-its-payload", "changes-its-payload")),
                 changed(kind, "fails-once").expect(effects("changes-its-payload", "fails-once", "changes-its-payload")),
                 changed(kind, "deadlocks").expect(effects("changes-its-payload", "deadlocks", "changes-its-payload")),
@@ -140,6 +163,12 @@ abstract class DeliveryContract {
                 interrupted(kind, "deadlocks").expect(effects("deadlocks", "b"), deadLetters()),
                 scenario(kind).send("1:a", "2:outage@work", "3:c").expect(effects("a", "outage@work", "c"), outage()),
                 scenario(kind).send("1:a", "2:deadlocks", "3:c").expect(effects("a", "deadlocks", "c"), deadLetters()),
+                scenario(kind)
+                        .send("1:a", "2:fails-before-an-outage", "3:c")
+                        .expect(effects("a", "fails-before-an-outage", "c"), deadLetters(), outage()),
+                scenario(kind)
+                        .send("1:a", "2:looks-like-an-outage", "3:c")
+                        .expect(effects("a", "c"), deadLetters("looks-like-an-outage")),
 
                 // Elsewhere.
                 scenario(kind).send("1:kill").unless(true, "CrashIT kills JVMs"),

@@ -6,11 +6,13 @@ import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -18,7 +20,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /** Writes an effect for each message, in the listener's transaction, and then does what the message's command says. */
 abstract class GenericListener {
 
-    /** Each case has a bean of its own, and so a topic, a group and a consumer name. */
+    /** Each case has its own bean, topic, group and consumer name. */
     @Retention(RetentionPolicy.RUNTIME)
     @KafkaListener(
             id = "#{__listener.topic}",
@@ -35,6 +37,7 @@ abstract class GenericListener {
     /** How many attempts an outage lasts: many more than a message has that fails by itself. */
     static final int OUTAGE = 2 * ContractApplication.ATTEMPTS;
 
+    private static final String CUT = "select pg_terminate_backend(pg_backend_pid()), pg_sleep(9)";
     private static final Duration NACK = Duration.ofMillis(10);
 
     @Autowired
@@ -61,6 +64,9 @@ abstract class GenericListener {
         boolean acknowledges = true;
         for (int i = 0; i < orders.size(); i++) {
             int attempt = process(orders.get(i), numbers.get(i));
+            if (orders.get(i).command.equals("is-named")) {
+                throw new BatchListenerFailedException("told to fail", i);
+            }
             if (nacks(orders.get(i), attempt)) {
                 acknowledgment.nack(i, NACK);
                 return;
@@ -106,28 +112,42 @@ abstract class GenericListener {
                 order.amount,
                 attempt);
         if (this.journal.kind.strategy == Strategy.UNIQUE_CONSTRAINT) {
-            this.jdbc.update("insert into payment (id) values (?)", this.journal.topic + "/" + order.getId());
+            pay(order);
         }
-        obey(order.command, attempt);
+        obey(order, attempt);
         return attempt;
     }
 
-    private void obey(String command, int attempt) {
-        switch (command) {
+    private void pay(Order order) {
+        this.jdbc.update("insert into payment (id) values (?)", this.journal.topic + "/" + order.getId());
+    }
+
+    private void obey(Order order, int attempt) {
+        switch (order.command) {
             case "fails" -> failIf(true);
             case "fails-once" -> failIf(attempt == 1);
+            case "throws-an-error" -> throw new StackOverflowError("told to fail");
+            case "violates-itself" -> pay(order);
+            case "looks-like-an-outage" -> this.jdbc.execute("set transaction read only; insert into sole values (2)");
+            case "fails-before-an-outage" -> {
+                failIf(attempt == 1);
+                failIf(attempt <= OUTAGE, CUT);
+            }
             case "swallows-a-database-error" -> swallowDatabaseError();
             case "waits-for-rival" -> awaitRival();
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
-            case "outlasts-the-claim" -> Awaitility.await().until(() -> this.journal.reported("claimFailed") > 0);
+            case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
             case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
-            case "outage@work" ->
-                failIf(attempt <= OUTAGE, "select pg_terminate_backend(pg_backend_pid()), pg_sleep(9)");
+            case "outage@work" -> failIf(attempt <= OUTAGE, CUT);
             case "outage@after-commit" -> failAfterCommitIf(attempt == 1);
             default -> {
                 // The database fails at the commit, or nothing does.
             }
         }
+    }
+
+    private static ConditionFactory await() {
+        return Awaitility.await().atMost(Scenario.TIMEOUT);
     }
 
     private static void failIf(boolean condition) {
@@ -168,7 +188,7 @@ abstract class GenericListener {
         boolean first = this.journal.arrivals.getAndIncrement() == 0;
         if (first) {
             Integer pid = this.jdbc.queryForObject("select pg_backend_pid()", Integer.class);
-            Awaitility.await().until(() -> this.journal.isAwaited(pid));
+            await().until(() -> this.journal.isAwaited(pid));
         }
         return first;
     }

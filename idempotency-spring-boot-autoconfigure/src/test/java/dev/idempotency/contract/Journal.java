@@ -27,8 +27,8 @@ import org.apache.kafka.common.header.Headers;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * What was sent in one case, and what became of it: by the database on a connection of its own, by the broker, and by what
- * observers hear. Messages are numbered as they are sent.
+ * Messages of one case and their outcomes, as seen by the broker, by observers, and by the database on another connection.
+ * Messages are numbered as they are sent.
  */
 final class Journal {
 
@@ -112,12 +112,12 @@ final class Journal {
         return this.control.queryForObject(sql, Boolean.class, pid);
     }
 
-    /** Whether a connection is to be cut now, as a message says: as often as an outage lasts. */
+    /** Whether a message asks for the connection to be cut now. */
     boolean isCutAt(String command) {
         return this.sent.stream().anyMatch(order -> order.command.equals(command)) && this.cuts.getAndDecrement() > 0;
     }
 
-    /** What is committed, in the order in which it was written. */
+    /** Returns the committed effects, in the order in which they were written. */
     List<Effect> effects() {
         return this.control.query(
                 "select * from effect where topic = ? order by written",
@@ -131,7 +131,7 @@ final class Journal {
                 this.topic);
     }
 
-    /** Messages that are neither applied, nor repeat what is, nor were given up. */
+    /** Messages that are neither effects, nor duplicates of effects, nor dead letters. */
     List<Order> unsettled() {
         List<Effect> effects = effects();
         return IntStream.range(0, this.sent.size())
@@ -153,7 +153,7 @@ final class Journal {
                 && (effect.version() > order.getVersion() || (effect.version() == order.getVersion() && same));
     }
 
-    /** What an effect must be the only one of. */
+    /** Identity of which there may be only one effect. */
     Object identityOf(Effect effect) {
         return switch (this.kind.strategy) {
             case OFFSET -> effect.number();
@@ -235,7 +235,7 @@ final class Journal {
                 .formatted(this.sent, effects(), this.deadLetters, this.reports, this.attempts, this.committed);
     }
 
-    /** Hears of each offset that is committed, and of each record that the broker has acknowledged. */
+    /** Records committed offsets and acknowledged sends. */
     public static final class Tap implements ConsumerInterceptor<String, Order>, ProducerInterceptor<Object, Object> {
 
         @Override

@@ -28,16 +28,16 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
  */
 final class Scenario {
 
-    private static final Duration TIMEOUT = Duration.ofSeconds(Integer.getInteger("contract.timeout", 30));
+    static final Duration TIMEOUT = Duration.ofSeconds(Integer.getInteger("contract.timeout", 60));
     private static final Set<String> APPLIED_BY_SECOND_ATTEMPT = Set.of("nacks", "returns-without-ack");
 
-    /** What must have become of the messages. */
+    /** Verifies the outcome of a row. */
     interface Expectation {
 
         void verify(Journal journal);
     }
 
-    /** What happens while the messages are consumed. */
+    /** Happens while the messages are consumed. */
     private interface Event {
 
         void happen(ContractApplication application) throws Exception;
@@ -87,7 +87,7 @@ final class Scenario {
         return this;
     }
 
-    /** Each of two messages is in a partition of its own, with a consumer of its own. */
+    /** Sends two messages to two partitions, which two consumers read at the same time. */
     Scenario concurrently() {
         this.partitions = 2;
         this.consumers = 2;
@@ -95,7 +95,7 @@ final class Scenario {
         return this;
     }
 
-    /** This is sent to another partition as soon as the consumer waits. */
+    /** Sends a message to another partition as soon as the consumer waits. */
     Scenario whenItWaits(String message) {
         this.partitions = 2;
         this.circumstances = ", when it waits " + message;
@@ -107,7 +107,7 @@ final class Scenario {
         return this;
     }
 
-    /** Another partition of the same consumer is busy until the message is given up. */
+    /** Keeps another partition of the same consumer busy until the message is given up. */
     Scenario besideBusyPartition() {
         this.partitions = 2;
         this.circumstances = ", beside a busy partition";
