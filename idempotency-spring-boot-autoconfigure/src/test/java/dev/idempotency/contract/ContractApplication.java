@@ -165,6 +165,7 @@ final class ContractApplication implements AutoCloseable {
             this.context.close();
         }
         this.producer.close();
+        Journal.closeAll();
         this.control.close();
         this.database.close();
     }

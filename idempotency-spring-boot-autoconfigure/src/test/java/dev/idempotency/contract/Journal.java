@@ -63,6 +63,10 @@ final class Journal {
         ALL.put(topic, this);
     }
 
+    static void closeAll() {
+        ALL.clear();
+    }
+
     /** The journal of a topic, of one of its retry topics, or of a thread that consumes it. */
     static Stream<Journal> of(String name) {
         return ALL.values().stream().filter(journal -> (name + "-").startsWith(journal.topic + "-"));
