@@ -16,6 +16,7 @@ import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
@@ -151,6 +152,7 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
+        Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
         ConflictHandling conflicts = this.conflicts.resolve(candidate, consumer, observer);
         ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
@@ -170,8 +172,7 @@ final class ListenerResolver {
                                 : store.hasProcessed(consumer),
                         this.defaults.outages()::classify,
                         observer),
-                new ListenerTransaction(
-                        manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
+                () -> new ClaimedTransaction(manager, attribute, store, afterCommit),
                 this.strategies.create(strategy, consumer, topics, observer, constraint),
                 conflicts,
                 inbox,

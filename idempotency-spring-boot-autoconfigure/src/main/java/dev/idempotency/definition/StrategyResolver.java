@@ -10,7 +10,6 @@ import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.MessageIdStrategy;
-import dev.idempotency.store.ProcessedMessageStore;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -77,14 +76,13 @@ final class StrategyResolver {
             ConsumerObserver observer,
             @Nullable UniqueConstraint constraint) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
         if (strategy == Strategy.MESSAGE_ID || tables == null) {
-            return new MessageIdStrategy(consumer, store);
+            return new MessageIdStrategy(new FailureTranslatingStore(this.defaults.store()));
         }
         return switch (strategy) {
-            case VERSION -> tables.byVersion(consumer, store);
-            case OFFSET -> tables.byOffset(consumer, topics, observer, store);
-            case UNIQUE_CONSTRAINT -> tables.byUniqueConstraint(Objects.requireNonNull(constraint), consumer, store);
+            case VERSION -> tables.byVersion();
+            case OFFSET -> tables.byOffset(consumer, topics, observer);
+            case UNIQUE_CONSTRAINT -> tables.byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
             case MESSAGE_ID -> throw new IllegalStateException();
         };
     }

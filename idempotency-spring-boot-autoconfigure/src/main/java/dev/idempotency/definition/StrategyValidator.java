@@ -4,6 +4,7 @@ import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
+import dev.idempotency.store.ClaimedTransaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -94,7 +95,7 @@ final class StrategyValidator {
     static List<ListenerFault> validate(Strategy strategy, TransactionAttribute attribute) {
         StrategyValidator validator = new StrategyValidator(strategy, UnaryOperator.identity());
         validator.refuse(
-                ListenerTransaction.hasExceptionsThatCommit(attribute),
+                ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 List.of(Strategy.UNIQUE_CONSTRAINT),
                 "noRollbackFor",
                 "what a duplicate did up to the violation would be committed");
