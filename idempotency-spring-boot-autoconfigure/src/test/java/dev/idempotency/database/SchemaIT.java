@@ -288,7 +288,7 @@ class SchemaIT {
                 .contains("APPLICATION FAILED TO START", "permission denied for schema public")
                 .containsOnlyOnce("create table if not exists idempotency_processed")
                 .doesNotContain("\tat ");
-        String script = action(failure).substring(action(failure).indexOf("create table"));
+        String script = action(failure).substring(action(failure).indexOf("create table if"));
         this.jdbc.execute(script);
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
@@ -367,7 +367,7 @@ class SchemaIT {
         Throwable failure = catchThrowable(
                 () -> TestApplication.start(this.database, properties).close());
         assertThat(failure).rootCause().hasMessageContaining("idempotency.schema.mode");
-        this.jdbc.execute(action(failure).substring(action(failure).indexOf("create table")));
+        this.jdbc.execute(action(failure).substring(action(failure).indexOf("create table if")));
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }

@@ -56,9 +56,11 @@ class FirstHourIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.jdbc().queryForList("select event from event", String.class))
                     .isEqualTo((event != null) ? List.of(event) : List.of());
-            assertThat(TestApplication.endOffsets(this.topic + "-dlt").values())
-                    .as("dead letters")
-                    .hasSize(expected ? 0 : 1);
+            if (!expected) {
+                assertThat(TestApplication.endOffsets(this.topic + "-dlt").values())
+                        .as("dead letters")
+                        .containsExactly(1L);
+            }
         }
     }
 
