@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,7 +50,8 @@ class FaultyListenersIT {
 
     private static List<Finding> findingsOf(String jdbcUrl, List<String> properties, Class<?> listeners) {
         Throwable failure = catchThrowable(
-                () -> TestApplication.start(jdbcUrl, properties, listeners).close());
+                () -> TestApplication.start(jdbcUrl, properties, listeners, TestApplication.WithJpa.class)
+                        .close());
         return causes(failure)
                 .filter(FailedChecksException.class::isInstance)
                 .map(FailedChecksException.class::cast)
@@ -218,7 +218,6 @@ class FaultyListenersIT {
         "readOnly, 'Its @Transactional is readOnly, and a claim is written.'",
         "nested, 'Its @Transactional has the propagation NESTED, but its transaction manager (JpaTransactionManager) has no savepoints.'",
     })
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void anUnsuitableTransactionalIsFound(String method, String what) {
         Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
         assertThat(finding.what()).isEqualTo(what);

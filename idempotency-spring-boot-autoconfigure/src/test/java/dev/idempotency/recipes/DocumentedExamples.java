@@ -22,6 +22,7 @@ import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,10 +93,10 @@ abstract class DocumentedExamples {
             deadLetters.cancel("ledger");
         }
 
-        void use(Reconciliation reconciliation) {
+        void use(Reconciliation reconciliation, Instant deployedAt) {
             reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
             reconciliation.lastReconciliation("ledger");
-            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), true));
+            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), deployedAt));
         }
     }
 
