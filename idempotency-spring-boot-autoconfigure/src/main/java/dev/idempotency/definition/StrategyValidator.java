@@ -93,9 +93,7 @@ final class StrategyValidator {
         refuse(
                 ListenerTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",
-                Map.of(
-                        Strategy.UNIQUE_CONSTRAINT,
-                        "what a duplicate did up to the violation would be committed"));
+                Map.of(Strategy.UNIQUE_CONSTRAINT, "what a duplicate did up to the violation would be committed"));
         refuse(
                 attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
                 "propagation = NESTED",
