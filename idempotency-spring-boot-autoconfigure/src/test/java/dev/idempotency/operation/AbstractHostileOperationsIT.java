@@ -13,7 +13,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.UnprotectedClaimException;
-import dev.idempotency.app.TestApplication;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -39,7 +38,6 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
@@ -733,7 +731,6 @@ abstract class AbstractHostileOperationsIT extends AbstractOperationsIT {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void anExecutionIsRefusedInATransactionOfAManagerThatIsNotKnown() {
         JdbcTransactionManager unknown = new JdbcTransactionManager(app().bean(DataSource.class));
         new TransactionTemplate(unknown).executeWithoutResult(status -> {

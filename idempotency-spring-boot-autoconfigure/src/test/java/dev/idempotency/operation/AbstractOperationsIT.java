@@ -28,6 +28,7 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.math.BigDecimal;
@@ -58,6 +59,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -102,6 +104,7 @@ abstract class AbstractOperationsIT {
     record Renamed(long number, BigDecimal amount, Instant at, String text) {}
 
     @Configuration(proxyBeanMethods = false)
+    @Import({TestApplication.WithJpa.class, SimpleMeterRegistry.class})
     static class Consumers {
 
         @Bean
