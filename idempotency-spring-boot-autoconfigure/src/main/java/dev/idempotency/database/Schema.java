@@ -88,7 +88,8 @@ public final class Schema implements InitializingBean {
                                     inSchema(),
                                     String.join(", ", missing),
                                     this.mode.name().toLowerCase(Locale.ROOT)),
-                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s".formatted(inSchema(), scriptInSchema()),
+                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
+                            .formatted(inSchema(), scriptInSchema()),
                     null);
         }
         refuseWhatIsDenied();
@@ -106,7 +107,10 @@ public final class Schema implements InitializingBean {
         } catch (RuntimeException ex) {
             throw new IdempotencyConfigurationException(
                     "The tables of idempotency-spring-boot could not be created%s: %s"
-                            .formatted(inSchema(), NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+                            .formatted(
+                                    inSchema(),
+                                    NestedExceptionUtils.getMostSpecificCause(ex)
+                                            .getMessage()),
                     migrationRemedy(ex),
                     ex);
         }

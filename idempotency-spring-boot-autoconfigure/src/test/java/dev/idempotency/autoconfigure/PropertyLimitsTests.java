@@ -70,10 +70,9 @@ class PropertyLimitsTests {
 
     @Test
     void relaxedChecksAreNamedInAnySpellingAndUnknownOnesAreRefused() {
-        this.runner
-                .withPropertyValues("idempotency.relaxed-checks=autocommit")
-                .run(context -> assertThat(context.getBean(CheckProperties.class).relaxedChecks())
-                        .containsExactly(Check.AUTO_COMMIT));
+        this.runner.withPropertyValues("idempotency.relaxed-checks=autocommit").run(context -> assertThat(
+                        context.getBean(CheckProperties.class).relaxedChecks())
+                .containsExactly(Check.AUTO_COMMIT));
         this.runner
                 .withPropertyValues("idempotency.relaxed-checks=auto-comit")
                 .run(context -> assertThat(context).getFailure().hasStackTraceContaining("auto-comit"));

@@ -159,7 +159,6 @@ class LedgerListener {
     @KafkaListener(topics = "payments", groupId = "ledger")
     @IdempotentListener(consumer = "ledger", key = "#payment.id")
     void on(PaymentReceived payment) {
-        this.jdbc.update(
-                "update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
+        this.jdbc.update("update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
     }
 }
