@@ -106,9 +106,9 @@ class ArchitectureTests {
     private static final Map<String, Integer> BUDGETS = Map.ofEntries(
             entry("", 1_650),
             entry("actuate", 1_600),
-            entry("autoconfigure", 1_700),
+            entry("autoconfigure", 1_800),
             entry("check", 2_550),
-            entry("database", 3_350),
+            entry("database", 3_400),
             entry("definition", 2_800),
             entry("failure", 2_450),
             entry("inbox", 1_800),

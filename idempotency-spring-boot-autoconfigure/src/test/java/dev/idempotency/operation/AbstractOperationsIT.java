@@ -32,6 +32,7 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -69,10 +70,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -128,6 +129,7 @@ abstract class AbstractOperationsIT {
     }
 
     @Configuration(proxyBeanMethods = false)
+    @Import({TestApplication.WithJpa.class, SimpleMeterRegistry.class})
     static class Consumers {
 
         @Bean
@@ -436,7 +438,6 @@ abstract class AbstractOperationsIT {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void aTransactionOfAnotherManagerOfTheDataSourceIsRefusedAndStaysIntact() {
         JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(DataSource.class));
         IdempotentOperations ofJdbc = operationsWith(Duration.ofSeconds(1), manager);
