@@ -105,6 +105,11 @@ final class StrategyResolver {
         }
     }
 
+    /** The store as listeners' transactions use it. */
+    ProcessedMessageStore store() {
+        return this.store;
+    }
+
     /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
     AdmissionStrategy create(
             Strategy strategy,
