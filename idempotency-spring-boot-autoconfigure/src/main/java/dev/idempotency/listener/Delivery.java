@@ -18,8 +18,11 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
@@ -29,6 +32,8 @@ import org.springframework.kafka.support.Acknowledgment;
  * arguments the listener takes.
  */
 final class Delivery {
+
+    private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
@@ -106,7 +111,7 @@ final class Delivery {
             listener.run();
             awaitReplies();
         } catch (Throwable ex) {
-            throw FailureConverter.toException(ex, this.records);
+            throw toException(ex, this.records);
         } finally {
             CURRENT.set(null);
             endReply();
@@ -120,6 +125,25 @@ final class Delivery {
         if (this.acknowledgment != null) {
             this.acknowledgment.release();
         }
+    }
+
+    /**
+     * Whatever was thrown as an exception that error handlers are given. A container would be stopped by an error, and for
+     * good; and by a checked exception, which filters and converters may throw undeclared, be led past the record.
+     */
+    static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
+        if (thrown instanceof RuntimeException exception) {
+            return exception;
+        }
+        if (thrown instanceof Error error && FatalErrors.contains(error)) {
+            logger.error(
+                    "A listener met with {} at {}. That stops its container, and nothing more is consumed until it is"
+                            + " started again: nothing can be relied upon after such an error. Restart the application.",
+                    error.toString(),
+                    records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
+            throw error;
+        }
+        return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
     }
 
     /** Its records are committed. */

@@ -59,10 +59,10 @@ final class OutcomeReporter {
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    MessageConflictException refused(ConflictFoundException found) {
+    MessageConflictException refused(Candidate candidate, Conflict conflict) {
         this.definition.observer().failed(1);
-        MessageConflictException failure = this.definition.conflicts().failed(found.conflict());
-        keepConflicting(found.candidate(), found.conflict(), failure);
+        MessageConflictException failure = this.definition.conflicts().failed(conflict);
+        keepConflicting(candidate, conflict, failure);
         return failure;
     }
 
