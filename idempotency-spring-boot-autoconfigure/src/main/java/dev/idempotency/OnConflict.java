@@ -6,7 +6,7 @@ package dev.idempotency;
  */
 public enum OnConflict {
 
-    /** What {@code idempotency.conflicts} says. */
+    /** As {@code idempotency.conflicts} says. */
     DEFAULT,
 
     /** It is dropped as a duplicate, counted, and warned of. */

@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * How one database claims messages, and purges them.
@@ -195,13 +194,4 @@ public interface Dialect {
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
-
-    /**
-     * How many bytes a statement may have with all its values, if the database gives up the connection at a larger one.
-     *
-     * @return by default {@code null}: there is no such limit
-     */
-    default @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return null;
-    }
 }

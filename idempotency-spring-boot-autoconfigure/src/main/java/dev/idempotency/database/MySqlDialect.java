@@ -5,7 +5,6 @@ import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -138,11 +137,6 @@ final class MySqlDialect implements Dialect {
     @Override
     public VersionStatement versionsIn(String table) {
         return new SingleRowVersions(table, this, new MySqlVersions(table));
-    }
-
-    @Override
-    public @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return jdbc.queryForObject("select @@max_allowed_packet", Long.class);
     }
 
     @Override

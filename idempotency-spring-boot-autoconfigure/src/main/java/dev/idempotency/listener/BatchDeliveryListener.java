@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
@@ -125,8 +126,12 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
                         record -> new TopicPartition(record.topic(), record.partition()),
                         LinkedHashMap::new,
                         Collectors.toList()));
+        Map<TopicPartition, OffsetAndMetadata> next = new LinkedHashMap<>();
+        records.forEach(record -> next.put(
+                new TopicPartition(record.topic(), record.partition()),
+                new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), "")));
         this.delegate.onMessage(
-                new ConsumerRecords<>(byPartition, Map.of()), acknowledgment, (Consumer<K, V>) consumer);
+                new ConsumerRecords<>(byPartition, next), acknowledgment, (Consumer<K, V>) consumer);
     }
 
     /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */

@@ -135,7 +135,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private @Nullable Object claimAndCall() throws Throwable {
         Admission answer = claim();
         if (this.definition.conflicts().isFailure()) {
-            // What was claimed beside a message that must not be dropped is undone.
+            // It must not be dropped: what was claimed beside it is undone.
             for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }

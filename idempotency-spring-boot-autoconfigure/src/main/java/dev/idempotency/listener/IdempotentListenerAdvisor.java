@@ -35,12 +35,12 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return !isFinal(targetClass) && IdempotentListenerAnnotations.find(method, targetClass) != null;
     }
 
-    /** Left alone, for the start-up checks to tell of it with all else; a proxy that cannot be made tells of nothing. */
+    /** Left to the start-up checks, which report it with all other findings. */
     private static boolean isFinal(Class<?> targetClass) {
         return Modifier.isFinal(targetClass.getModifiers()) && !Proxy.isProxyClass(targetClass);
     }
 
-    /** All are alike, so that Spring need not make the class of a listener's proxy anew for each application context. */
+    /** All are equal, so that application contexts share the classes of proxies. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof IdempotentListenerAdvisor;
@@ -119,7 +119,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
 
     /**
      * Sees the call of a listener's method behind all aspects. It is put at the end of the innermost proxy's advisors when
-     * all of them are known: by its order alone it would stand before the aspects that have none.
+     * all of them are known: sorted by its order, it would precede aspects without one.
      */
     private static final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
 

@@ -73,13 +73,13 @@ final class OutcomeReporter {
         }
     }
 
-    /** Reports that a message was rolled back; the inbox is told only if the listener was called with it. */
+    /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
     void failed(Throwable failure, List<Candidate> called) {
         this.definition.observer().failed(1);
         tellInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
-    /** Messages without an id are not stored: nobody could find them again. */
+    /** Messages without an id are not stored: they could not be found again. */
     private void tellInbox(List<Candidate> candidates, BiConsumer<InboxRecorder, List<DeliveredMessage>> report) {
         InboxRecorder inbox = this.definition.inbox();
         if (inbox == null) {

@@ -23,7 +23,7 @@ import org.springframework.kafka.support.Acknowledgment;
 
 /**
  * Makes a batch listener of a record listener: all records of a poll are claimed together, and handed to the listener one
- * by one, in one transaction. After a failure, each has a transaction of its own.
+ * by one, in one transaction. After a failure, each has its own transaction.
  */
 final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
@@ -163,8 +163,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
         }
 
         private void call(Candidate candidate) throws Throwable {
-            Delivery claimed =
-                    Delivery.ofClaimed(this.delivery.methods(), candidate.record(), this.delivery.consumer());
+            Delivery claimed = this.delivery.ofClaimed(candidate.record());
             try {
                 claimed.during(() -> this.listener.accept(candidate.position()));
             } catch (ListenerExecutionFailedException ex) {

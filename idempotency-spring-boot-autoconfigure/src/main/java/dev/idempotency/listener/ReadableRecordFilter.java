@@ -21,8 +21,7 @@ record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements Rec
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ReadableRecordFilter.class));
 
     /**
-     * What an {@code ErrorHandlingDeserializer} could not read, or the message converter of a batch could not convert. A
-     * record listener's container finds that itself; a batch listener would be called with {@code null}, as for a
+     * Returns why an {@code ErrorHandlingDeserializer} or the message converter of a batch failed, or {@code null}. A record listener's container finds that itself; a batch listener would be called with {@code null}, as for a
      * tombstone.
      */
     static @Nullable DeserializationException failureToRead(ConsumerRecord<?, ?> record) {
