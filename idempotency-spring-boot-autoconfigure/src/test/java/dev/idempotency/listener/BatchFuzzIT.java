@@ -18,9 +18,11 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -35,6 +37,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** Thousands of records, random failures of every kind, and at the end each message took effect exactly once. */
+@Tag("slow")
 class BatchFuzzIT extends ApplicationTest {
 
     private static final int MESSAGES = 500;
@@ -140,10 +143,6 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class Automatic extends RandomlyFailing {
 
-        Automatic(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(List<String> payloads) {
@@ -152,10 +151,6 @@ class BatchFuzzIT extends ApplicationTest {
     }
 
     static class Manual extends RandomlyFailing {
-
-        Manual(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
@@ -172,10 +167,6 @@ class BatchFuzzIT extends ApplicationTest {
     /** In one transaction per poll. */
     static class OneByOne extends RandomlyFailing {
 
-        OneByOne(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
@@ -191,10 +182,6 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class OffsetsOfBatches extends RandomlyFailing {
 
-        OffsetsOfBatches(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(strategy = Strategy.OFFSET)
         void on(List<String> payloads) {
@@ -203,10 +190,6 @@ class BatchFuzzIT extends ApplicationTest {
     }
 
     static class OffsetsOfAcknowledged extends Manual {
-
-        OffsetsOfAcknowledged(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -218,10 +201,6 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class OffsetsOfPolls extends OneByOne {
 
-        OffsetsOfPolls(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
@@ -231,10 +210,6 @@ class BatchFuzzIT extends ApplicationTest {
     }
 
     static class OffsetsOfRecords extends OneByOne {
-
-        OffsetsOfRecords(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -263,12 +238,8 @@ class BatchFuzzIT extends ApplicationTest {
     @Import(UniqueRows.class)
     static class ByConstraint extends Manual {
 
-        private final UniqueRows rows;
-
-        ByConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
-            super(effects, commits);
-            this.rows = rows;
-        }
+        @Autowired
+        private UniqueRows rows;
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -287,12 +258,8 @@ class BatchFuzzIT extends ApplicationTest {
     @Import(UniqueRows.class)
     static class ConstrainedOneByOne extends OneByOne {
 
-        private final UniqueRows rows;
-
-        ConstrainedOneByOne(Effects effects, BrokenCommits commits, UniqueRows rows) {
-            super(effects, commits);
-            this.rows = rows;
-        }
+        @Autowired
+        private UniqueRows rows;
 
         @Override
         @KafkaListener(topics = "${topic}", groupId = "${group}")
@@ -314,14 +281,13 @@ class BatchFuzzIT extends ApplicationTest {
     @Import({Effects.class, BrokenCommits.class})
     abstract static class RandomlyFailing {
 
-        private final Effects effects;
-        private final BrokenCommits commits;
         private final Random random = new Random(7);
 
-        RandomlyFailing(Effects effects, BrokenCommits commits) {
-            this.effects = effects;
-            this.commits = commits;
-        }
+        @Autowired
+        private Effects effects;
+
+        @Autowired
+        private BrokenCommits commits;
 
         boolean oneIn(int many) {
             return this.random.nextInt(many) == 0;

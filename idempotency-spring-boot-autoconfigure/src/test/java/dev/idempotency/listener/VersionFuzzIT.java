@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.BrokenCommits;
-import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,8 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.Acknowledgment;
@@ -25,6 +25,7 @@ import org.springframework.kafka.support.Acknowledgment;
  * Random versions of some entities, in random order and with repetitions, and random failures of every kind: at the end of it
  * an entity has had exactly those versions that were newer than all before them, each once and in order.
  */
+@Tag("slow")
 class VersionFuzzIT extends ApplicationTest {
 
     private static final int MESSAGES = 400;
@@ -80,10 +81,6 @@ class VersionFuzzIT extends ApplicationTest {
 
     static class Batches extends BatchFuzzIT.RandomlyFailing {
 
-        Batches(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(
                 strategy = Strategy.VERSION,
@@ -101,10 +98,6 @@ class VersionFuzzIT extends ApplicationTest {
 
     /** In one transaction per poll. */
     static class Polls extends BatchFuzzIT.RandomlyFailing {
-
-        Polls(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(
@@ -126,12 +119,8 @@ class VersionFuzzIT extends ApplicationTest {
     /** In one transaction per poll, on a connection that is cut at times. */
     static class PollsThatAreCut extends BatchFuzzIT.RandomlyFailing {
 
-        private final JdbcTemplate jdbc;
-
-        PollsThatAreCut(Effects effects, BrokenCommits commits, JdbcTemplate jdbc) {
-            super(effects, commits);
-            this.jdbc = jdbc;
-        }
+        @Autowired
+        private JdbcTemplate jdbc;
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(
