@@ -40,15 +40,7 @@ record Delivery(
 
     static Delivery processed(long number, MessageId id, RecordCoordinates coordinates) {
         return new Delivery(
-                number,
-                Instant.now(),
-                id.consumer(),
-                Outcome.PROCESSED,
-                1,
-                id.value(),
-                where(coordinates),
-                null,
-                null);
+                number, Instant.now(), id.consumer(), Outcome.PROCESSED, 1, id.value(), where(coordinates), null, null);
     }
 
     static Delivery duplicate(long number, Duplicate duplicate) {
