@@ -314,7 +314,7 @@ class FaultyListenersIT {
     void aKeyExpressionThatCannotBeUsedIsFound(String method, String what) {
         Finding finding = finding(Check.KEY_EXPRESSION, method);
         assertThat(finding.what()).startsWith(what);
-        assertThat(finding.remedy()).isEqualTo("Mend the expression in @IdempotentListener(key = …).");
+        assertThat(finding.remedy()).isEqualTo("Correct the expression in @IdempotentListener(key = …).");
     }
 
     @ParameterizedTest
@@ -484,7 +484,7 @@ class FaultyListenersIT {
         "keptNothing, It returns nothing, Return the reply",
         "keptOfBatch, It takes several records, one record at a time",
         "keptOfPoll, It takes several records, one record at a time",
-        "keptAnything, no telling as what, a class of its own",
+        "keptAnything, does not say as what, a class of its own",
         "keptMessage, whose headers are not kept, Return its payload",
     })
     void aListenerWhoseRepliesCannotBeKeptIsFound(String method, String what, String remedy) {

@@ -179,7 +179,7 @@ class ConflictsIT extends ListenersTest {
         deliver(OwnFactory.class, "1:first", "1:first", "1:other");
         assertThat(outcomes(OwnFactory.class).conflicts).hasSize(1);
         assertThat(output)
-                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared if they are text or bytes")
+                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
                 .doesNotContain("Payloads of consumer 'warned'");
     }
 
