@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
@@ -26,13 +25,11 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.stereotype.Component;
 import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -57,19 +54,11 @@ class BatchFuzzIT extends ApplicationTest {
         "OneByOne, batch, springs-default",
         "OneByOne, batch, recovering",
         "Automatic, batch, provided",
-        "Manual, manual, provided",
-        "OffsetsOfBatches, batch, recovering",
-        "OffsetsOfAcknowledged, manual, provided",
-        "OffsetsOfPolls, batch, recovering",
-        "OffsetsOfRecords, record, provided",
-        "ByConstraint, manual, provided",
-        "ConstrainedOneByOne, batch, recovering"
+        "Manual, manual, provided"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
-        boolean oneByOne = List.of("OneByOne", "OffsetsOfPolls", "OffsetsOfRecords", "ConstrainedOneByOne")
-                .contains(listener);
-        boolean offsets = listener.contains("Offsets");
+        boolean oneByOne = listener.equals("OneByOne");
         boolean recovers = errorHandler.equals("recovering");
         Random random = new Random(42);
         try (TestApplication app = start(
@@ -92,8 +81,7 @@ class BatchFuzzIT extends ApplicationTest {
                 boolean poison = recovers && i % 250 == 7;
                 String name = (poison ? "poison-" : "message-") + i;
                 expected.add(name);
-                // By its offset a copy is another message.
-                int copies = (!offsets && random.nextInt(5) == 0) ? 2 : 1;
+                int copies = (random.nextInt(5) == 0) ? 2 : 1;
                 for (int copy = 0; copy < copies; copy++) {
                     app.send(new ProducerRecord<>(
                             this.topic,
@@ -104,10 +92,6 @@ class BatchFuzzIT extends ApplicationTest {
                 }
             }
             app.awaitCaughtUp(this.group, this.topic);
-            if (offsets) {
-                app.rewind(this.group, this.topic);
-                app.awaitCaughtUp(this.group, this.topic);
-            }
             Map<String, Integer> counts = app.bean(Effects.class).counts();
             assertThat(counts)
                     .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
@@ -177,104 +161,6 @@ class BatchFuzzIT extends ApplicationTest {
             if (oneIn(200)) {
                 failAtCommit();
             }
-        }
-    }
-
-    static class OffsetsOfBatches extends RandomlyFailing {
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            processOrFail(payloads);
-        }
-    }
-
-    static class OffsetsOfAcknowledged extends Manual {
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads, Acknowledgment acknowledgment) {
-            super.on(payloads, acknowledgment);
-        }
-    }
-
-    static class OffsetsOfPolls extends OneByOne {
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
-        }
-    }
-
-    static class OffsetsOfRecords extends OneByOne {
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(String payload) {
-            super.on(payload);
-        }
-    }
-
-    /** A row that is unique tells its duplicates; its effects are not. */
-    @Component
-    static class UniqueRows {
-
-        private final JdbcTemplate jdbc;
-
-        UniqueRows(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-            jdbc.execute("create table unique_row (name varchar(100) not null constraint unique_row_name unique)");
-        }
-
-        void insert(String name) {
-            this.jdbc.update("insert into unique_row (name) values (?)", name);
-        }
-    }
-
-    @Import(UniqueRows.class)
-    static class ByConstraint extends Manual {
-
-        @Autowired
-        private UniqueRows rows;
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_row_name")
-        void on(List<String> payloads, Acknowledgment acknowledgment) {
-            super.on(payloads, acknowledgment);
-        }
-
-        @Override
-        void process(String payload) {
-            super.process(payload);
-            this.rows.insert(payload);
-        }
-    }
-
-    @Import(UniqueRows.class)
-    static class ConstrainedOneByOne extends OneByOne {
-
-        @Autowired
-        private UniqueRows rows;
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "unique_row_name",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
-        }
-
-        @Override
-        void process(String payload) {
-            super.process(payload);
-            this.rows.insert(payload);
         }
     }
 
