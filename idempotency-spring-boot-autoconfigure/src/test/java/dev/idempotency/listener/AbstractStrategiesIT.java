@@ -45,8 +45,7 @@ abstract class AbstractStrategiesIT {
     }
 
     final Stream<String> kinds() {
-        return strategies()
-                .flatMap(strategy -> Stream.of("Records", "Batches").map(way -> strategy + way));
+        return strategies().flatMap(strategy -> Stream.of("Records", "Batches").map(way -> strategy + way));
     }
 
     @BeforeAll

@@ -36,9 +36,7 @@ class AcknowledgmentIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             Manual       | 1:a 1:a 1:a     | a
             ByHeader     | 1:a 1:a         | a
             ByOffset     | 1:a 2:nacks 3:c | a c nacks

@@ -16,7 +16,6 @@ import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedList;
@@ -74,7 +73,9 @@ class ArgumentsIT extends ListenersTest {
     @Override
     String[] properties() {
         return new String[] {
-            "consumer-name=named by a placeholder", "key-property=paymentId", "idempotency.relaxed-checks=batch-signature"
+            "consumer-name=named by a placeholder",
+            "key-property=paymentId",
+            "idempotency.relaxed-checks=batch-signature"
         };
     }
 
@@ -119,9 +120,7 @@ class ArgumentsIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             OfLists            | 1:a 2:b 1:a 3:c               | 1:a@0 2:b@1 3:c@3 |
             OfArrays           | 1:a 2:b 1:a 3:c               | a@0/0 b@1/0 c@3/0 |
             OfRecords          | 1:a 2:b 1:a 3:c               | a@0 b@1 c@3       |
@@ -157,9 +156,7 @@ class ArgumentsIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             FilteredBatch     | 1:drop 2:b 3:drop 2:b 4:d | b d |     | 2 4
             FilteredPoll      | 1:a 2:drop 3:c 4:drop     | a c |     | 1 3
             FilteredByNumber  | 1:1 2:two 3:-3 4:4        | 1 4 | two | 1 4
@@ -215,14 +212,17 @@ class ArgumentsIT extends ListenersTest {
         deliver(RepliesToBatch.class, "1:a", "1:a");
         this.app.bean(KafkaTemplate.class).flush();
         assertThat(TopicContents.values(topic(Replies.class) + "-replies")).containsExactly("1", "2");
-        assertThat(TopicContents.values(topic(RepliesToBatch.class) + "-replies")).containsExactly("true");
+        assertThat(TopicContents.values(topic(RepliesToBatch.class) + "-replies"))
+                .containsExactly("true");
     }
 
     @Test
     void batchListenersThatDuplicatesCannotBeTakenOutOfAreRefused() {
-        Throwable failure = catchThrowable(() ->
-                TestApplication.start(this.database, List.of(), Unfilterable.class).close());
-        assertThat(NestedExceptionUtils.getMostSpecificCause(failure).getMessage().split("batch-signature\\]", -1))
+        Throwable failure = catchThrowable(() -> TestApplication.start(this.database, List.of(), Unfilterable.class)
+                .close());
+        assertThat(NestedExceptionUtils.getMostSpecificCause(failure)
+                        .getMessage()
+                        .split("batch-signature\\]", -1))
                 .hasSize(1 + Unfilterable.class.getDeclaredMethods().length);
     }
 
@@ -728,15 +728,13 @@ class ArgumentsIT extends ListenersTest {
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> immediate(
                 ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.getContainerProperties()
-                    .setAckMode(AckMode.MANUAL_IMMEDIATE);
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
             return plain;
         }
 
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> replying(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain,
-                KafkaTemplate<Object, Object> template) {
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, KafkaTemplate<Object, Object> template) {
             plain.setReplyTemplate(template);
             return plain;
         }
@@ -875,8 +873,7 @@ class ArgumentsIT extends ListenersTest {
 
                 @Override
                 public void validate(Object target, Errors errors) {
-                    if (target instanceof List<?> payloads
-                            && payloads.stream().anyMatch(Factories::isRefused)) {
+                    if (target instanceof List<?> payloads && payloads.stream().anyMatch(Factories::isRefused)) {
                         errors.reject("refused", target.toString());
                     }
                 }

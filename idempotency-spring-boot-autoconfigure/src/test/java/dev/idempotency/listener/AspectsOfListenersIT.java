@@ -67,8 +67,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"record", "batch", "poll", "despite", "proxied", "hushed"})
+    @ValueSource(strings = {"record", "batch", "poll", "despite", "proxied", "hushed"})
     void whatAFailedCallHasWrittenIsNotCommittedWithTheCallThatAnAspectRepeats(String kind) {
         send(kind, kind + " fails once");
         awaitCaughtUp(kind);
@@ -87,10 +86,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         List<ConsumerRecord<String, String>> deadLetters = TopicContents.of(topic(kind) + "-dlt");
         assertThat(deadLetters).extracting(ConsumerRecord::value).containsExactly(kind + " a");
         assertThat(header(deadLetters.get(0), KafkaHeaders.DLT_EXCEPTION_STACKTRACE))
-                .contains(
-                        UnprotectedListenerException.class.getName(),
-                        "Listeners." + kind,
-                        "an aspect between");
+                .contains(UnprotectedListenerException.class.getName(), "Listeners." + kind, "an aspect between");
     }
 
     @Test

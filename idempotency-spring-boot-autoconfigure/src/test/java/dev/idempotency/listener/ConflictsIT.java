@@ -8,13 +8,13 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.ReplayException;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
 import dev.idempotency.inbox.InboxMessage;
 import dev.idempotency.inbox.InboxQuery;
 import dev.idempotency.inbox.InboxStatus;
-import dev.idempotency.ReplayException;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.nio.charset.StandardCharsets;
@@ -167,8 +167,7 @@ class ConflictsIT extends ListenersTest {
     void aCopyThatWasProcessedInARetryTopicConflictsWithNothing() {
         deliver(Retried.class, "1:fails-once", "2:first", "2:other", "3:last");
         Awaitility.await()
-                .untilAsserted(
-                        () -> assertThat(effects(Retried.class)).containsExactly("fails-once", "first", "last"));
+                .untilAsserted(() -> assertThat(effects(Retried.class)).containsExactly("fails-once", "first", "last"));
         deliver(Retried.class, "1:as-if-serialized-otherwise");
         assertThat(outcomes(Retried.class).conflicts).hasSize(1);
         assertThat(givenUp(Retried.class)).containsExactly("other");

@@ -59,9 +59,7 @@ class ConstraintIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             Manual    | :a :a            | a     |
             OnJpa     | :a :a :b :a      | a b   |
             Saved     | :a :a :b         | a b   |
@@ -220,8 +218,8 @@ class ConstraintIT extends ListenersTest {
                     throw new IllegalStateException("after another transaction has committed");
                 }
                 case "by-another" -> {
-                    this.ofAnother.executeWithoutResult(status ->
-                            this.anotherSource.update("insert into payment (name) values (?)", payload));
+                    this.ofAnother.executeWithoutResult(
+                            status -> this.anotherSource.update("insert into payment (name) values (?)", payload));
                     throw new IllegalStateException("after a transaction of another DataSource has committed");
                 }
                 case "in-another" -> insertInAnother.run();

@@ -31,9 +31,7 @@ class ListenerTransactionsIT extends ListenersTest {
 
     @Override
     String[] properties() {
-        return new String[] {
-            "spring.jpa.hibernate.ddl-auto=create", "idempotency.key.on-missing=process"
-        };
+        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.key.on-missing=process"};
     }
 
     @Override
@@ -81,9 +79,7 @@ class ListenerTransactionsIT extends ListenersTest {
 
     /** Though a statement of the library's follows, or nothing is claimed as the messages have no key. */
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             SwallowsBeforeCommit | 1:a 2:swallows 3:c
             SwallowsWithInbox    | 1:a 2:swallows 3:c
             SwallowsOfPoll       | 1:a 2:swallows 3:c

@@ -104,7 +104,8 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         void happenAndFailOnceAt(String failing, String payload, RuntimeException failure) {
             happen(payload);
-            if (payload.equals(failing) && this.calls.stream().filter(failing::equals).count() == 1) {
+            if (payload.equals(failing)
+                    && this.calls.stream().filter(failing::equals).count() == 1) {
                 throw failure;
             }
         }

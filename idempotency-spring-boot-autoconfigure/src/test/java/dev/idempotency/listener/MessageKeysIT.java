@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
-import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
+import dev.idempotency.key.MessageKeyResolver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,7 +60,9 @@ class MessageKeysIT extends ListenersTest {
     @Test
     void onRequestMessagesWithoutAKeyAreProcessedWithoutDeduplicationAndHeadersCanBeChosen() {
         assertProcessedElsewhere(
-                        List.of("idempotency.key.on-missing=process", "idempotency.key.headers=x-request-id,message-id"),
+                        List.of(
+                                "idempotency.key.on-missing=process",
+                                "idempotency.key.headers=x-request-id,message-id"),
                         List.of(),
                         ":a",
                         ":a",
@@ -93,8 +95,7 @@ class MessageKeysIT extends ListenersTest {
         all.add("topic=" + topic(name));
         List<Class<?>> classes = new ArrayList<>(beans);
         classes.add(Elsewhere.class);
-        try (TestApplication other =
-                TestApplication.start(this.database, all, classes.toArray(Class<?>[]::new))) {
+        try (TestApplication other = TestApplication.start(this.database, all, classes.toArray(Class<?>[]::new))) {
             for (String message : messages) {
                 String[] parts = message.split(":");
                 other.send(topic(name), parts[0].isEmpty() ? null : parts[0], parts[1]);

@@ -154,8 +154,8 @@ class OffsetStrategyIT extends ListenersTest {
         startContainers(Slow.class);
         assertThat(zombie.isHeld()).isTrue();
         String suffix = topic("");
-        try (TestApplication owner = TestApplication.start(
-                this.database, List.of("suffix=" + suffix), Shared.class, Slow.class)) {
+        try (TestApplication owner =
+                TestApplication.start(this.database, List.of("suffix=" + suffix), Shared.class, Slow.class)) {
             owner.bean(KafkaListenerEndpointRegistry.class)
                     .getListenerContainer(topic(Slow.class))
                     .start();
@@ -193,10 +193,10 @@ class OffsetStrategyIT extends ListenersTest {
     void aConsumerWaitsIfAnInterceptorMakesSeveralRecordsOfOne() {
         send(Split.class, ":a");
         startContainers(Split.class);
-        await().untilAsserted(() -> assertThat(
-                        this.app.bean(OutageRegistry.class).current())
-                .extracting(ConsumerOutage::consumer)
-                .containsExactly("split"));
+        await().untilAsserted(
+                        () -> assertThat(this.app.bean(OutageRegistry.class).current())
+                                .extracting(ConsumerOutage::consumer)
+                                .containsExactly("split"));
         assertThat(effects(Split.class)).isEmpty();
     }
 
@@ -293,8 +293,7 @@ class OffsetStrategyIT extends ListenersTest {
             this.release.countDown();
         }
 
-        @OwnTopic(
-                properties = {"max.poll.interval.ms=1500", "heartbeat.interval.ms=200", "session.timeout.ms=6000"})
+        @OwnTopic(properties = {"max.poll.interval.ms=1500", "heartbeat.interval.ms=200", "session.timeout.ms=6000"})
         @IdempotentListener(consumer = "slow", strategy = Strategy.OFFSET)
         void on(String payload) throws InterruptedException {
             happen(payload);

@@ -44,12 +44,11 @@ class RecordListenerIT extends ListenersTest {
     void aDuplicateIsARepublicationOrARedelivery() {
         deliver(Plain.class, "1:a", "1:a", "2:b");
         assertThat(outcomes(Plain.class).duplicates)
-                .extracting(Duplicate::kind, duplicate -> duplicate.coordinates().offset())
+                .extracting(
+                        Duplicate::kind, duplicate -> duplicate.coordinates().offset())
                 .containsExactly(tuple(DuplicateKind.REPUBLICATION, 1L));
         deliverAgain(Plain.class);
-        assertThat(outcomes(Plain.class).duplicates)
-                .extracting(Duplicate::kind)
-                .endsWith(DuplicateKind.REDELIVERY);
+        assertThat(outcomes(Plain.class).duplicates).extracting(Duplicate::kind).endsWith(DuplicateKind.REDELIVERY);
         assertThat(outcomes(Plain.class).duplicates)
                 .allSatisfy(duplicate -> assertThat(duplicate.age()).isPositive());
         assertThat(effects(Plain.class)).containsExactly("a", "b");
@@ -103,9 +102,8 @@ class RecordListenerIT extends ListenersTest {
         assertThat(outcomes(Retried.class).duplicates)
                 .extracting(Duplicate::kind)
                 .containsOnly(DuplicateKind.REDELIVERY);
-        assertThat(outcomes(Retried.class).consumers)
-                .singleElement()
-                .satisfies(consumer -> assertThat(consumer.name()).isEqualTo(topic(Retried.class) + "/Retried.on"));
+        assertThat(outcomes(Retried.class).consumers).singleElement().satisfies(consumer -> assertThat(consumer.name())
+                .isEqualTo(topic(Retried.class) + "/Retried.on"));
         assertThat(effects(Retried.class)).containsExactly("a");
     }
 

@@ -44,9 +44,7 @@ class TransactionPerPollIT extends ListenersTest {
 
     @Override
     String[] properties() {
-        return new String[] {
-            "idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"
-        };
+        return new String[] {"idempotency.transaction-per-poll=true", "spring.kafka.listener.observation-enabled=true"};
     }
 
     @Override
@@ -91,9 +89,7 @@ class TransactionPerPollIT extends ListenersTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock = """
+    @CsvSource(delimiter = '|', textBlock = """
             KeptInMemory  | 1:a 2:fails 3:c 4:d   | a c d |
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
@@ -122,8 +118,7 @@ class TransactionPerPollIT extends ListenersTest {
                         "select message_id || ' ' || status || ' ' || attempts from idempotency_inbox order by message_id",
                         String.class))
                 .containsExactly("1 processed 1", "2 failed 3", "3 processed 1");
-        assertThat(jdbc.queryForObject(
-                        "select last_error from idempotency_inbox where message_id = '2'", String.class))
+        assertThat(jdbc.queryForObject("select last_error from idempotency_inbox where message_id = '2'", String.class))
                 .contains("IllegalStateException", "fails");
     }
 
