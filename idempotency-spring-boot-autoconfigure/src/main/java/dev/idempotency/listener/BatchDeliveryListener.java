@@ -130,8 +130,7 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         records.forEach(record -> next.put(
                 new TopicPartition(record.topic(), record.partition()),
                 new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), "")));
-        this.delegate.onMessage(
-                new ConsumerRecords<>(byPartition, next), acknowledgment, (Consumer<K, V>) consumer);
+        this.delegate.onMessage(new ConsumerRecords<>(byPartition, next), acknowledgment, (Consumer<K, V>) consumer);
     }
 
     /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */

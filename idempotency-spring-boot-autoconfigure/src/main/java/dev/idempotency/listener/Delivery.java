@@ -276,15 +276,16 @@ final class Delivery {
 
     private boolean isSoughtBack() {
         Consumer<?, ?> asked = this.consumer;
-        return asked != null && this.records.stream().anyMatch(record -> {
-            try {
-                TopicPartition partition = new TopicPartition(record.topic(), record.partition());
-                return asked.position(partition, Duration.ZERO) <= record.offset();
-            } catch (RuntimeException ex) {
-                // It is not known yet, or not assigned any more.
-                return false;
-            }
-        });
+        return asked != null
+                && this.records.stream().anyMatch(record -> {
+                    try {
+                        TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+                        return asked.position(partition, Duration.ZERO) <= record.offset();
+                    } catch (RuntimeException ex) {
+                        // It is not known yet, or not assigned any more.
+                        return false;
+                    }
+                });
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */
