@@ -1,6 +1,6 @@
 package dev.idempotency;
 
-/** Whose doing a duplicate is. */
+/** Origin of a duplicate. */
 public enum DuplicateKind {
 
     /** The same record was redelivered: the consumer crashed, was rebalanced, or rewound. */

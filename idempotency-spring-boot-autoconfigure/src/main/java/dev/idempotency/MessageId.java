@@ -31,13 +31,9 @@ public record MessageId(String consumer, String value) {
     }
 
     private static void requireLength(String what, @Nullable String text, int max) {
-        if (text == null) {
-            throw new IllegalArgumentException(
-                    "The %s must have 1 to %d characters, but there is none: it is null".formatted(what, max));
-        }
-        if (text.isBlank() || text.length() > max) {
-            throw new IllegalArgumentException("The %s must have 1 to %d characters, but has %d: '%s'"
-                    .formatted(what, max, text.length(), StringUtils.truncate(text)));
+        if (text == null || text.isBlank() || text.length() > max) {
+            throw new IllegalArgumentException("The %s must have 1 to %d characters, but is '%s'"
+                    .formatted(what, max, StringUtils.truncate(String.valueOf(text))));
         }
     }
 

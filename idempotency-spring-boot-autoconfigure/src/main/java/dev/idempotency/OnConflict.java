@@ -1,9 +1,6 @@
 package dev.idempotency;
 
-/**
- * What happens to a message that has the id of another one: it was published by itself, with another payload, so that it
- * is no duplicate though it looks like one.
- */
+/** Handling of messages that have the id of another one but another payload, so that they only look like duplicates. */
 public enum OnConflict {
 
     /** As {@code idempotency.conflicts} says. */

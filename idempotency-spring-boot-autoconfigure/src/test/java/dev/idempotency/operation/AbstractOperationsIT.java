@@ -15,22 +15,18 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.UnknownConsumerException;
 import dev.idempotency.UnprotectedClaimException;
+import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.observe.ConsumerDescription;
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
-import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.result.KeptResults;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -45,7 +41,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -79,7 +74,6 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -97,6 +91,7 @@ abstract class AbstractOperationsIT {
     IdempotentOperations operations;
     JdbcTemplate jdbc;
     TransactionTemplate transaction;
+    private Outcomes outcomes;
     final ExecutorService threads = Executors.newCachedThreadPool();
 
     /** The URL of an empty database. */
@@ -127,7 +122,7 @@ abstract class AbstractOperationsIT {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({TestApplication.WithJpa.class, SimpleMeterRegistry.class})
+    @Import({TestApplication.WithJpa.class, Outcomes.class})
     static class Consumers {
 
         @Bean
@@ -141,38 +136,6 @@ abstract class AbstractOperationsIT {
         IdempotentConsumer imports() {
             return IdempotentConsumer.named("imports");
         }
-
-        @Bean
-        Heard heard() {
-            return new Heard();
-        }
-    }
-
-    static class Heard implements IdempotencyObserver {
-
-        final List<String> news = new CopyOnWriteArrayList<>();
-
-        @Override
-        public ConsumerObserver observe(ConsumerDescription consumer) {
-            return new ConsumerObserver() {
-
-                @Override
-                public void processed(MessageId id, RecordCoordinates coordinates) {
-                    Heard.this.news.add("processed " + id);
-                }
-
-                @Override
-                public void duplicate(Duplicate duplicate) {
-                    assertThat(duplicate.kind()).isEqualTo(DuplicateKind.REPUBLICATION);
-                    Heard.this.news.add("duplicate " + duplicate.id());
-                }
-
-                @Override
-                public void failed(int messages) {
-                    Heard.this.news.add("failed " + messages);
-                }
-            };
-        }
     }
 
     @BeforeAll
@@ -183,11 +146,10 @@ abstract class AbstractOperationsIT {
                         "spring.kafka.bootstrap-servers=localhost:1",
                         "idempotency.claim.timeout=1s",
                         "idempotency.results.max-size=" + MAX_SIZE + "B",
-                        "idempotency.cleanup.interval=-",
-                        "management.endpoints.jmx.exposure.include=*",
-                        "spring.jmx.enabled=true"),
+                        "idempotency.cleanup.interval=-"),
                 classes());
         this.operations = this.app.bean(IdempotentOperations.class);
+        this.outcomes = this.app.bean(Outcomes.class);
         this.jdbc = this.app.jdbc();
         this.transaction = new TransactionTemplate(this.app.bean(PlatformTransactionManager.class));
         this.jdbc.execute("create table effect (name varchar(100) not null)");
@@ -206,7 +168,9 @@ abstract class AbstractOperationsIT {
         this.jdbc.update("delete from idempotency_processed");
         this.jdbc.update("delete from idempotency_result");
         this.jdbc.update("delete from effect");
-        this.app.bean(Heard.class).news.clear();
+        this.outcomes.processed.clear();
+        this.outcomes.duplicates.clear();
+        this.outcomes.failed.set(0);
     }
 
     static MessageId id(String key) {
@@ -219,10 +183,6 @@ abstract class AbstractOperationsIT {
 
     final List<String> effects() {
         return this.jdbc.queryForList("select name from effect order by name", String.class);
-    }
-
-    private List<String> heard() {
-        return this.app.bean(Heard.class).news;
     }
 
     final boolean isDuplicate(String key) {
@@ -293,7 +253,12 @@ abstract class AbstractOperationsIT {
         assertThat(effects()).containsExactly("a");
         assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
                 .isZero();
-        assertThat(heard()).containsExactly("processed receipts:a", "duplicate receipts:a");
+        assertThat(this.outcomes.processed).containsExactly(id("a"));
+        assertThat(this.outcomes.duplicates).singleElement().satisfies(duplicate -> {
+            assertThat(duplicate.id()).isEqualTo(id("a"));
+            assertThat(duplicate.kind()).isEqualTo(DuplicateKind.REPUBLICATION);
+            assertThat(duplicate.age()).isNotNull();
+        });
     }
 
     @Test
@@ -343,7 +308,7 @@ abstract class AbstractOperationsIT {
         assertThatExceptionOfType(DataIntegrityViolationException.class)
                 .isThrownBy(() -> this.operations.execute(id("a"), () -> happen(null)));
         assertThat(effects()).isEmpty();
-        assertThat(heard()).containsExactly("failed 1", "failed 1", "failed 1");
+        assertThat(this.outcomes.failed).hasValue(3);
         assertThat(isDuplicate("a")).isFalse();
     }
 
@@ -365,21 +330,11 @@ abstract class AbstractOperationsIT {
                             }));
                 }));
         assertThat(effects()).isEmpty();
-        assertThat(heard()).containsExactly("failed 1", "failed 1");
+        assertThat(this.outcomes.failed).hasValue(2);
         this.transaction.executeWithoutResult(status -> {
             assertThat(isDuplicate("good")).isFalse();
             assertThat(isDuplicate("good")).isTrue();
         });
-    }
-
-    @Test
-    void workThatMarksItsTransactionRollbackOnlyIsNoSuccess() {
-        assertThatExceptionOfType(UnexpectedRollbackException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
-                    this.transaction.executeWithoutResult(TransactionStatus::setRollbackOnly);
-                    return "done";
-                }));
-        assertThat(isDuplicate("a")).isFalse();
     }
 
     @Test
@@ -395,9 +350,10 @@ abstract class AbstractOperationsIT {
             assertThat(this.operations.claimAll(all)).containsExactly(id("c"), id("a"), MessageId.of("imports", "a"));
             assertThat(this.operations.claimAll(List.of())).isEmpty();
         });
-        assertThat(heard())
-                .startsWith("failed 1")
-                .contains("processed imports:a", "processed receipts:c", "duplicate receipts:b");
+        assertThat(this.outcomes.failed).hasValue(1);
+        assertThat(this.outcomes.processed)
+                .containsExactlyInAnyOrder(id("b"), id("c"), id("a"), MessageId.of("imports", "a"));
+        assertThat(this.outcomes.duplicates).extracting(Duplicate::id).containsExactly(id("b"));
     }
 
     private void assertUnprotected(Runnable claim, String... messages) {
