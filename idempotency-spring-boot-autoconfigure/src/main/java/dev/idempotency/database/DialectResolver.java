@@ -1,6 +1,5 @@
 package dev.idempotency.database;
 
-import java.sql.DatabaseMetaData;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
@@ -18,8 +17,7 @@ public final class DialectResolver {
         return switch (product) {
             case "PostgreSQL" -> new PostgresDialect();
             case "H2" -> h2(dataSource);
-            case "MariaDB" -> new MySqlDialect("mariadb");
-            case "MySQL" -> new MySqlDialect("mysql");
+            case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
                                 + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or a"
@@ -51,12 +49,8 @@ public final class DialectResolver {
     }
 
     private static String productName(DataSource dataSource) {
-        ConnectionCallback<String> look = connection -> {
-            DatabaseMetaData metaData = connection.getMetaData();
-            // MySQL's driver says "MySQL" when it talks to MariaDB, whose version tells.
-            boolean mariaDb = metaData.getDatabaseProductVersion().contains("MariaDB");
-            return mariaDb ? "MariaDB" : metaData.getDatabaseProductName();
-        };
+        ConnectionCallback<String> look =
+                connection -> connection.getMetaData().getDatabaseProductName();
         try {
             return new JdbcTemplate(dataSource).execute(look);
         } catch (DataAccessException ex) {

@@ -8,7 +8,6 @@ import dev.idempotency.database.IdempotencyDatabase;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -99,24 +98,13 @@ final class InboxReader {
         List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
         String time = this.dialect.timeOfSeconds();
-        String seconds = this.dialect.secondsOf("updated_at");
-        Duration ambiguity = this.dialect.timeAmbiguity();
         for (InboxStatus status : statuses) {
             List<String> conditions = new ArrayList<>();
             add("status = ?", status, conditions, parameters);
             add("consumer_id = ?", query.consumer(), conditions, parameters);
             add("message_type = ?", query.type(), conditions, parameters);
-            if (query.since() != null) {
-                add("updated_at >= " + time, query.since().minus(ambiguity), conditions, parameters);
-            }
-            if (query.until() != null) {
-                add("updated_at < " + time, query.until().plus(ambiguity), conditions, parameters);
-            }
-            if (!ambiguity.isZero()) {
-                // The index finds more than is asked for; the seconds tell.
-                add(seconds + " >= ?", query.since(), conditions, parameters);
-                add(seconds + " < ?", query.until(), conditions, parameters);
-            }
+            add("updated_at >= " + time, query.since(), conditions, parameters);
+            add("updated_at < " + time, query.until(), conditions, parameters);
             parts.add(PART_OF_PAGE.formatted(
                     ENTRY_COLUMNS,
                     this.table,

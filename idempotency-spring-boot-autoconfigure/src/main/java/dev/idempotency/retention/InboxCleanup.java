@@ -1,6 +1,6 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.database.PurgeStatement.Purged;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.observe.ConsumerRegistry;

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -32,11 +33,13 @@ final class ClaimTransaction {
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
+    private final JdbcTemplate lookUps;
 
     ClaimTransaction(IdempotencyDatabase database, Duration claimTimeout) {
         this.database = database;
         this.claimTimeout = claimTimeout;
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
+        this.lookUps = database.jdbc((int) Math.min(claimSeconds(), Integer.MAX_VALUE));
     }
 
     /** What is done in it on its connection, within so many seconds. */
@@ -68,6 +71,12 @@ final class ClaimTransaction {
         } catch (SQLException ex) {
             throw translate(ex, "claim a message");
         }
+    }
+
+    /** Returns a template for queries in it that may take as long as a claim. */
+    JdbcTemplate lookUps() {
+        require();
+        return this.lookUps;
     }
 
     /** Sees that there is one, where nothing is claimed in it. */

@@ -28,6 +28,9 @@ public final class JdbcPositionStore {
 
     private static final String ONE = "select " + COLUMNS + ", %s from %s where " + THIS;
 
+    private static final String PASSED =
+            "select next_offset from %s where " + THIS + " and topic_id = ? and next_offset >= ?";
+
     private static final String RESET = """
             update %s
             set topic_id = ?, previous_offset = ?, next_offset = ?, processed_at = %s
@@ -52,6 +55,7 @@ public final class JdbcPositionStore {
     private final String table;
     private final String all;
     private final String one;
+    private final String passed;
     private final String reset;
     private final String setBack;
     private final String delete;
@@ -67,10 +71,11 @@ public final class JdbcPositionStore {
         this.statement = dialect.positionsIn(this.table);
         this.all = ALL.formatted(processedAt, this.table);
         this.one = ONE.formatted(processedAt, this.table);
+        this.passed = PASSED.formatted(this.table);
         this.reset = RESET.formatted(this.table, dialect.now());
         this.setBack = SET_BACK.formatted(this.table);
         this.delete = DELETE.formatted(this.table);
-        this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOfNow(), this.table);
+        this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOf(dialect.now()), this.table);
     }
 
     /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
@@ -81,24 +86,36 @@ public final class JdbcPositionStore {
                         .formatted(claims.get(0).consumer(), claims));
     }
 
-    /** The position of a claim's partition, if it has come that far; see {@link PositionStatement#findPassed}. */
+    /** Returns the position of a claim's partition, without a lock, if it has come that far in the same topic. */
     @Nullable
     Long findPassed(PositionClaim claim) {
-        return this.transaction.execute(
-                (connection, limit) -> this.statement.findPassed(connection, claim, limit), claim::toString);
+        if (!this.database.dialect().mayReadBeforeClaim()) {
+            return null;
+        }
+        return this.transaction
+                .lookUps()
+                .query(
+                        this.passed,
+                        row -> row.next() ? row.getLong(1) : null,
+                        claim.consumer(),
+                        claim.topic(),
+                        claim.partition(),
+                        claim.topicId(),
+                        claim.to());
     }
 
     /** Where a claim's partition stands, in the current transaction, for which it is locked. */
     @Nullable
     PartitionPosition lock(PositionClaim claim) {
-        return this.transaction.execute(
-                (connection, limit) -> first(this.database.inTransaction(template -> template.query(
+        List<PartitionPosition> found = this.transaction
+                .lookUps()
+                .query(
                         this.one + " for update",
                         JdbcPositionStore::position,
                         claim.consumer(),
                         claim.topic(),
-                        claim.partition()))),
-                claim::toString);
+                        claim.partition());
+        return found.isEmpty() ? null : found.get(0);
     }
 
     /** Moves a position to the end of a claim, wherever it stood, unless it has been moved since it was read. */
@@ -174,10 +191,6 @@ public final class JdbcPositionStore {
                                     .isBefore(EpochSeconds.toInstant(row.getBigDecimal(2)));
                 },
                 consumer);
-    }
-
-    private static @Nullable PartitionPosition first(List<PartitionPosition> positions) {
-        return positions.isEmpty() ? null : positions.get(0);
     }
 
     private static PartitionPosition position(ResultSet row, int number) throws SQLException {

@@ -6,7 +6,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,26 +63,21 @@ final class VersionStrategy implements AdmissionStrategy {
     /** The newest version of each entity, of several the first. */
     private static List<VersionClaim> claimsOf(List<Candidate> candidates) {
         Map<MessageId, Candidate> newest = new LinkedHashMap<>();
-        Map<MessageId, Integer> counts = new HashMap<>();
         for (Candidate candidate : candidates) {
-            EntityVersion claimed = candidate.version();
-            if (claimed != null) {
-                counts.merge(claimed.entity(), 1, Integer::sum);
-                newest.merge(claimed.entity(), candidate, VersionStrategy::newer);
+            if (candidate.version() != null) {
+                newest.merge(candidate.version().entity(), candidate, VersionStrategy::newer);
             }
         }
-        List<VersionClaim> claims = new ArrayList<>(newest.size());
-        newest.forEach((entity, candidate) -> claims.add(claim(candidate, counts.get(entity) > 1)));
-        return claims;
+        return newest.values().stream().map(VersionStrategy::claim).toList();
     }
 
     private static Candidate newer(Candidate former, Candidate candidate) {
         return (versionOf(candidate).compareTo(comparable(versionOf(former), candidate)) > 0) ? candidate : former;
     }
 
-    private static VersionClaim claim(Candidate candidate, boolean oneOfSeveral) {
+    private static VersionClaim claim(Candidate candidate) {
         EntityVersion claimed = entityVersionOf(candidate);
-        return new VersionClaim(claimed.entity(), claimed.version(), candidate.coordinates(), oneOfSeveral);
+        return new VersionClaim(claimed.entity(), claimed.version(), candidate.coordinates());
     }
 
     private static Admission judge(List<Candidate> candidates, Map<MessageId, NewestVersion> newest) {
