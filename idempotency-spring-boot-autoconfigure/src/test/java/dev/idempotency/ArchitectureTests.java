@@ -108,7 +108,7 @@ class ArchitectureTests {
             entry("actuate", 1_600),
             entry("autoconfigure", 1_700),
             entry("check", 2_550),
-            entry("database", 3_350),
+            entry("database", 2_350),
             entry("definition", 2_800),
             entry("failure", 2_450),
             entry("inbox", 1_800),
@@ -123,7 +123,7 @@ class ArchitectureTests {
             entry("reconciliation", 1_100),
             entry("redrive", 1_550),
             entry("result", 550),
-            entry("retention", 700),
+            entry("retention", 650),
             entry("store", 2_650));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()

@@ -41,7 +41,7 @@ final class PostgresVersions implements VersionStatement {
 
     PostgresVersions(String table, Dialect dialect) {
         this.table = table;
-        this.previousColumns = StoredVersion.previousColumns(dialect);
+        this.previousColumns = StoredVersion.previousColumns(dialect::secondsOf, dialect.now());
         this.one = sql(1);
     }
 

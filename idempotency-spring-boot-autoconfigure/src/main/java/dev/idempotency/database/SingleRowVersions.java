@@ -34,7 +34,7 @@ final class SingleRowVersions implements VersionStatement {
     SingleRowVersions(String move, String table, PreparedStatementCallback<Boolean> execution, Dialect dialect) {
         this.move = move;
         this.execution = execution;
-        this.find = FIND.formatted(StoredVersion.previousColumns(dialect), table, dialect.currentRead());
+        this.find = FIND.formatted(StoredVersion.previousColumns(dialect::secondsOf, dialect.now()), table, dialect.currentRead());
     }
 
     @Override

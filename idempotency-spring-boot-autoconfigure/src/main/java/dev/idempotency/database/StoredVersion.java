@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * A version of an entity that has been processed.
@@ -29,15 +30,15 @@ public record StoredVersion(
     }
 
     /** The columns that {@link #read} reads, in their order. */
-    public static String columns(Dialect dialect) {
+    public static String columns(UnaryOperator<String> secondsOf, String now) {
         return "version_kind, version, record_topic, record_partition, record_offset, %s, %s"
-                .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now()));
+                .formatted(secondsOf.apply("processed_at"), secondsOf.apply(now));
     }
 
     /** The columns that {@link #readPrevious} reads, in their order; null if the entity had no version before. */
-    static String previousColumns(Dialect dialect) {
+    static String previousColumns(UnaryOperator<String> secondsOf, String now) {
         return "version_kind, previous_version, previous_topic, previous_partition, previous_offset, %s, %s"
-                .formatted(dialect.secondsOf("previous_at"), dialect.secondsOf(dialect.now()));
+                .formatted(secondsOf.apply("previous_at"), secondsOf.apply(now));
     }
 
     /** Reads a version from the column with this number on. */

@@ -30,7 +30,7 @@ final class ClaimTable<T> {
     private final String delete;
 
     /**
-     * Reads rows of a table.
+     * Reads a table.
      *
      * @param columns what is read of a row
      * @param reader reads it, from the second column on

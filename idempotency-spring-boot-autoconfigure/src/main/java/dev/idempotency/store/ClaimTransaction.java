@@ -42,13 +42,6 @@ final class ClaimTransaction {
         this.lookUps = database.jdbc((int) Math.min(claimSeconds(), Integer.MAX_VALUE));
     }
 
-    /** What is done in it on its connection, within so many seconds. */
-    @FunctionalInterface
-    interface Work<T> {
-
-        T execute(Connection connection, int timeoutSeconds) throws SQLException;
-    }
-
     /** The ids of those claims that the statement says were free. */
     Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
         Claim first = claims.get(0);

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -47,8 +48,6 @@ public final class JdbcPositionStore {
 
     private static final String DELETE = "delete from %s where " + THIS;
 
-    private static final String LAST = "select %s, %s from %s where consumer_id = ?";
-
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final PositionStatement statement;
@@ -59,7 +58,7 @@ public final class JdbcPositionStore {
     private final String reset;
     private final String setBack;
     private final String delete;
-    private final String last;
+    private final String now;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcPositionStore(IdempotencyDatabase database, Duration claimTimeout) {
@@ -75,7 +74,7 @@ public final class JdbcPositionStore {
         this.reset = RESET.formatted(this.table, dialect.now());
         this.setBack = SET_BACK.formatted(this.table);
         this.delete = DELETE.formatted(this.table);
-        this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOf(dialect.now()), this.table);
+        this.now = "select " + dialect.secondsOf(dialect.now());
     }
 
     /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
@@ -170,27 +169,15 @@ public final class JdbcPositionStore {
         return this.database.newTransaction().execute(status -> {
             List<PartitionPosition> positions =
                     lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
-            if (positions.isEmpty() || !isIdle(consumer, idle, lookUps)) {
-                return 0;
-            }
+            BigDecimal now = Objects.requireNonNull(lookUps.queryForObject(this.now, BigDecimal.class));
+            Instant before = EpochSeconds.toInstant(now).minus(idle);
+            boolean abandoned = positions.stream()
+                    .allMatch(position -> position.processedAt().isBefore(before));
             return positions.stream()
-                    .limit(limit)
+                    .limit(abandoned ? limit : 0)
                     .mapToInt(position -> lookUps.update(this.delete, consumer, position.topic(), position.partition()))
                     .sum();
         });
-    }
-
-    private boolean isIdle(String consumer, Duration idle, JdbcTemplate lookUps) {
-        return lookUps.query(
-                this.last,
-                row -> {
-                    BigDecimal latest = row.next() ? row.getBigDecimal(1) : null;
-                    return latest != null
-                            && EpochSeconds.toInstant(latest)
-                                    .plus(idle)
-                                    .isBefore(EpochSeconds.toInstant(row.getBigDecimal(2)));
-                },
-                consumer);
     }
 
     private static PartitionPosition position(ResultSet row, int number) throws SQLException {

@@ -121,13 +121,10 @@ public final class ProcessedMessagePurge {
     public Purged purgeExpired(String consumer, Duration retention, Instant from, int limit) {
         return this.transaction.execute(status -> {
             Activity activity = activityOf(consumer);
-            return purgeBefore(
-                    (activity != null)
-                            ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
-                            : from,
-                    consumer,
-                    from,
-                    limit);
+            Instant cutoff = (activity != null)
+                    ? heldBeforePauses(activity.lastUntilNow().minus(retention), consumer, retention, from)
+                    : from;
+            return purgeBefore(cutoff, consumer, from, limit);
         });
     }
 
