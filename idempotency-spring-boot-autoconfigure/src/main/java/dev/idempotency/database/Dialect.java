@@ -76,6 +76,15 @@ public interface Dialect {
         return null;
     }
 
+    /**
+     * The query for the id of the current transaction, by which it is seen whether that is still the one of the claims.
+     *
+     * @return {@code null} if there is none: then a savepoint is set after the claims and released before the commit
+     */
+    default @Nullable String transactionIdQuery() {
+        return null;
+    }
+
     /** A table as it is named in SQL, in the schema with a name or, for {@code null}, in the one connections begin in. */
     default String qualify(String table, @Nullable String schema) {
         return (schema != null) ? identifierQuote() + schema + identifierQuote() + "." + table : table;

@@ -1,6 +1,5 @@
 package dev.idempotency.store;
 
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -39,13 +38,6 @@ public final class JdbcPositionStore {
              and topic_id = ? and next_offset = ?
             """;
 
-    private static final String SET_BACK = """
-            update %s
-            set previous_offset = ?, next_offset = ?
-            where\s""" + THIS + """
-             and next_offset > ?
-            """;
-
     private static final String DELETE = "delete from %s where " + THIS;
 
     private final IdempotencyDatabase database;
@@ -56,7 +48,6 @@ public final class JdbcPositionStore {
     private final String one;
     private final String passed;
     private final String reset;
-    private final String setBack;
     private final String delete;
     private final String now;
 
@@ -72,7 +63,6 @@ public final class JdbcPositionStore {
         this.one = ONE.formatted(processedAt, this.table);
         this.passed = PASSED.formatted(this.table);
         this.reset = RESET.formatted(this.table, dialect.now());
-        this.setBack = SET_BACK.formatted(this.table);
         this.delete = DELETE.formatted(this.table);
         this.now = "select " + dialect.secondsOf(dialect.now());
     }
@@ -130,13 +120,6 @@ public final class JdbcPositionStore {
                         read.topicId(),
                         read.nextOffset())
                 == 1);
-    }
-
-    /** Sets a position back to a record that was not processed after all, in the current transaction. */
-    void setBack(String consumer, RecordCoordinates first) {
-        long offset = first.offset();
-        this.database.inTransaction(template ->
-                template.update(this.setBack, offset, offset, consumer, first.topic(), first.partition(), offset));
     }
 
     /** Up to where a consumer has processed its partitions. */

@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
 
-    private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
     /**
      * By time and not by offset: a record from before the consumer used the library may be retried or redriven, and then
@@ -124,29 +124,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     }
 
     @Override
-    public boolean holds(MessageId claimed) {
-        Boolean intact = this.transaction.isIntact();
-        return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
-    }
-
-    @Override
-    public ClaimWatch watchClaim(MessageId claimed) {
-        return (this.transaction.isIntact() != null) ? () -> holds(claimed) : callWitness(claimed.consumer());
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(String consumer) {
-        return (this.transaction.isAborted() != null)
-                ? () -> Boolean.FALSE.equals(this.transaction.isAborted())
-                : callWitness(consumer);
-    }
-
-    private ClaimWatch callWitness(String consumer) {
-        MessageId witness = Witness.createId(consumer);
-        if (claim(List.of(new Claim(witness, NOWHERE))).isEmpty()) {
-            throw refusedByNone(witness);
-        }
-        return new Witness(witness, this.database);
+    public BooleanSupplier watchTransaction() {
+        return this.transaction.watch();
     }
 
     @Override

@@ -176,8 +176,11 @@ class OperatorEndpointsIT {
                     .as(since)
                     .contains("24h");
         }
-        assertThat(post("clerk", RECONCILIATION, ", \"replay\": \"perhaps\"").statusCode())
-                .isEqualTo(400);
+        for (String from : List.of("true", "24", "\"24h\"", "\"2026-11-18\"")) {
+            assertThat(body(post("clerk", RECONCILIATION, ", \"replayFrom\": " + from), 400))
+                    .as(from)
+                    .contains("run with the library without interruption");
+        }
         assertThat(request("clerk", "POST", RECONCILIATION, "{}").statusCode()).isEqualTo(400);
         assertThat(request("clerk", "DELETE", DEAD_LETTERS, null).statusCode()).isEqualTo(400);
         assertThat(request("clerk", "DELETE", DEAD_LETTERS + "?consumer=nobody", null)
@@ -245,7 +248,7 @@ class OperatorEndpointsIT {
         this.app.send(this.topic, "3", "forgotten");
         this.app.awaitCaughtUp(this.group, this.topic);
         this.app.jdbc().update("delete from idempotency_processed where message_id = '3'");
-        body(post("auditor", RECONCILIATION, ", \"replay\": true"), 202);
+        body(post("auditor", RECONCILIATION, ", \"replayFrom\": \"2000-01-01T00:00:00Z\""), 202);
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
@@ -260,7 +263,8 @@ class OperatorEndpointsIT {
                         .queryForObject(
                                 "select count(*) from idempotency_processed where message_id = '3'", Integer.class))
                 .isOne();
-        assertThat(output).contains("with a replay of what is missing, was requested by auditor");
+        assertThat(output)
+                .contains("with a replay of what is missing from 2000-01-01T00:00:00Z on, was requested by auditor");
     }
 
     private static String encoded(String text) {
