@@ -34,6 +34,7 @@ final class ConsumerNameCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         if (!isForRetries(listener)) {
             checkOthers(listener, report);
+            checkTopics(listener, report);
         }
         IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
         if (annotation == null) {
@@ -73,6 +74,29 @@ final class ConsumerNameCheck implements ListenerCheck {
                     "Give each a name of its own, in @IdempotentListener(consumer = …) and in"
                             + " IdempotentConsumer.named(…).");
         }
+    }
+
+    private void checkTopics(ProtectedListener listener, Report report) {
+        String[] topics = listener.container().getContainerProperties().getTopics();
+        String group = listener.container().getGroupId();
+        for (String topic : (topics != null) ? topics : new String[0]) {
+            if (this.all.get().stream().anyMatch(other -> isAnotherReader(other, listener, topic, group))) {
+                report.add(
+                        Check.SHARED_TOPIC,
+                        "The group '%s' has several listeners for the topic '%s'.".formatted(group, topic),
+                        "Give each listener a groupId of its own, or let one listener handle the topic.");
+            }
+        }
+    }
+
+    private static boolean isAnotherReader(
+            ProtectedListener other, ProtectedListener listener, String topic, @Nullable String group) {
+        String[] topics = other.container().getContainerProperties().getTopics();
+        return other.container() != listener.container()
+                && !other.method().equals(listener.method())
+                && Objects.equals(other.container().getGroupId(), group)
+                && topics != null
+                && List.of(topics).contains(topic);
     }
 
     private boolean isDeclared(String consumer) {

@@ -2,7 +2,6 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
-import dev.idempotency.failure.ErrorHandlerInstaller;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -11,7 +10,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.kafka.retrytopic.DestinationTopic;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
-/** Whether messages are remembered for as long as they may be retried. */
+/** Checks that messages are remembered for as long as retry topics may bring them again, and an hour at least. */
 final class RetentionCheck implements ListenerCheck {
 
     private static final int MANY = 10_000;
@@ -33,7 +32,7 @@ final class RetentionCheck implements ListenerCheck {
             return;
         }
         Duration retention = listener.consumer().retention();
-        Duration retries = retryTime(listener);
+        Duration retries = retryTopicTime(listener);
         if (retention.isZero() || retention.isNegative()) {
             report.add(
                     Check.RETENTION_TOO_SHORT,
@@ -55,11 +54,6 @@ final class RetentionCheck implements ListenerCheck {
                             .formatted(Findings.format(retention), Findings.format(SHORTEST)),
                     "Raise idempotency.retention, or @IdempotentListener(retention = …).");
         }
-    }
-
-    private Duration retryTime(ProtectedListener listener) {
-        Duration blocking = ErrorHandlingCheck.retryTime(ErrorHandlerInstaller.handlerOf(listener.container()));
-        return retryTopicTime(listener).plus((blocking != null) ? blocking : Duration.ZERO);
     }
 
     private Duration retryTopicTime(ProtectedListener listener) {

@@ -4,7 +4,6 @@ import dev.idempotency.Check;
 import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -24,11 +23,9 @@ import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.util.Assert;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
-/** Whether the transactions that are asked for around the listener, by annotation or advice, are the claim's own. */
+/** Checks that transactions around the listener, by annotation or advice, are the claim's own. */
 final class TransactionAttributeCheck implements ListenerCheck {
 
     private static final List<Integer> SHARED =
@@ -60,7 +57,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
                 if (!annotated) {
                     checkAttribute(listener, attribute, false, report);
                 }
-                checkManager(listener, managerOf(advice, attribute, listener), annotated, report);
+                checkManager(listener, managerOf(attribute, advice), annotated, report);
             }
         }
         for (Advice advice : path.claims() ? path.aroundClaim() : List.<Advice>of()) {
@@ -75,7 +72,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
                         "Remove noRollbackFor; catch what is not a failure in the listener.");
             }
             if (!advised) {
-                checkManager(listener, managerOf(own), true, report);
+                checkManager(listener, managerOf(own, null), true, report);
             }
         }
     }
@@ -170,26 +167,19 @@ final class TransactionAttributeCheck implements ListenerCheck {
                 .orElseGet(() -> String.valueOf(propagation));
     }
 
-    private @Nullable TransactionManager managerOf(TransactionAttribute attribute) {
+    /** By the rules of an advice: the qualifier counts first, and then the manager that the advice was given. */
+    private @Nullable TransactionManager managerOf(TransactionAttribute attribute, @Nullable Advice advice) {
+        boolean qualified = StringUtils.hasText(attribute.getQualifier());
+        if (!qualified
+                && advice instanceof TransactionAspectSupport support
+                && support.getTransactionManager() != null) {
+            return support.getTransactionManager();
+        }
         try {
-            return StringUtils.hasText(attribute.getQualifier())
+            return qualified
                     ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(
                             this.beanFactory, TransactionManager.class, attribute.getQualifier())
                     : this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
-        } catch (BeansException ex) {
-            return null;
-        }
-    }
-
-    /** The manager that the advice will use, by its own rules. */
-    private static @Nullable TransactionManager managerOf(
-            Advice advice, TransactionAttribute attribute, ProtectedListener listener) {
-        Method rules = ReflectionUtils.findMethod(
-                advice.getClass(), "determineTransactionManager", TransactionAttribute.class, Class.class);
-        Assert.state(rules != null, "This version of Spring does not tell the transaction manager of an advice");
-        ReflectionUtils.makeAccessible(rules);
-        try {
-            return (TransactionManager) ReflectionUtils.invokeMethod(rules, advice, attribute, listener.targetClass());
         } catch (BeansException ex) {
             return null;
         }

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -36,6 +37,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
+    private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerResolver resolver;
     private final ListenerDefaults defaults;
     private final TopicLookup topics;
@@ -49,6 +51,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
 
     public ListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
+        this.beanFactory = beanFactory;
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
@@ -83,6 +86,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
             return null;
         }
         removeKafkaTransactions(container);
+        ContainerFacts.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
         topics.listenToRebalances();
         List<ListenerResolver.Resolved> resolved = candidates.stream()
@@ -90,11 +94,12 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
                 .toList();
         PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
+        boolean deadLetters = candidates.get(0).readsDeadLetters(this.beanFactory);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (int i = 0; i < candidates.size(); i++) {
             ListenerCandidate candidate = candidates.get(i);
             ListenerResolver.Resolved known = resolved.get(i).refuse(polls.faults());
-            if (candidate.isCalled()) {
+            if (!deadLetters) {
                 this.listeners.add(known.listener());
                 rememberObstacles(known.listener().consumer(), polls);
             }
@@ -105,14 +110,17 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (this.running) {
             logTransactionsPerRecord();
         }
-        return new ProtectedMethods(definitions, polls.isGranted());
+        boolean claimed = !deadLetters
+                && candidates.size() == candidates.get(0).methodCount()
+                && candidates.stream().allMatch(ListenerCandidate::isClaimed);
+        return new ProtectedMethods(definitions, polls.isGranted(), claimed);
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
         if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
             logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
                     + " commit decides, and the claim drops what is redelivered. Write what is to be sent to an outbox"
-                    + " table. See docs/failures.md#kafka-transactions-on-the-container");
+                    + " table. See " + Check.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
         }
     }
 

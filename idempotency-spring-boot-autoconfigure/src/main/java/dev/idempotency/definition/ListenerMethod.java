@@ -15,6 +15,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.Acknowledgment;
@@ -145,6 +146,11 @@ public final class ListenerMethod {
             }
         }
         return variables;
+    }
+
+    /** The parameter for the payload, or {@code null} if there is none. */
+    public @Nullable ResolvableType payload() {
+        return (this.payloadIndex != NONE) ? ResolvableType.forMethodParameter(this.method, this.payloadIndex) : null;
     }
 
     /** The position of the payload among the arguments, or {@link #NONE}. */

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -87,6 +88,14 @@ public record ProtectedListener(
         ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
         return Stream.of(type, type.asCollection().getGeneric())
                 .anyMatch(each -> Message.class.isAssignableFrom(each.toClass()));
+    }
+
+    /** How many methods its container calls: one, or all the handlers of its class. */
+    public int methodCount() {
+        return IdempotentListenerAnnotations.isKafkaHandler(this.method)
+                ? MethodIntrospector.selectMethods(targetClass(), IdempotentListenerAnnotations::isKafkaHandler)
+                        .size()
+                : 1;
     }
 
     /** The annotations of the method and of its class. */

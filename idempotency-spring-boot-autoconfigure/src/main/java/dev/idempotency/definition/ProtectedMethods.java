@@ -15,11 +15,13 @@ public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
     private final boolean transactionPerPoll;
+    private final boolean claimed;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll, boolean claimed) {
         this.definitions = Map.copyOf(definitions);
         this.transactionPerPoll = transactionPerPoll;
+        this.claimed = claimed;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -43,6 +45,11 @@ public final class ProtectedMethods {
 
     private ListenerDefinition first() {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
+    }
+
+    /** Whether every call of the container passes the proxy that claims. */
+    public boolean areClaimed() {
+        return this.claimed;
     }
 
     /** Whether a record listener shares one transaction among all records of a poll. */

@@ -1,5 +1,6 @@
 package dev.idempotency.kafka;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
@@ -9,6 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.SecurityConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
@@ -58,6 +61,20 @@ public record BrokerConnection(Map<String, Object> settings) {
 
     private static boolean belongs(String name) {
         return NAMES.contains(name) || PREFIXES.stream().anyMatch(name::startsWith);
+    }
+
+    /** Creates a client that is known to the brokers by its purpose, and waits for their answers for a limited time. */
+    public Admin createAdmin(String purpose, Duration timeout) {
+        Map<String, Object> configuration = new HashMap<>(this.settings);
+        int millis = (int) Math.min(timeout.toMillis(), Integer.MAX_VALUE);
+        configuration.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-" + purpose);
+        configuration.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        configuration.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        // The consumers themselves report a broker that is away.
+        configuration.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 5_000);
+        configuration.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
+        configuration.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
+        return Admin.create(configuration);
     }
 
     /** Whether it names servers, none of which the other one names. */

@@ -95,8 +95,18 @@ public final class DeserializerInstrumentation {
         if (sample == null) {
             return false;
         }
-        SpringKafkaInternals.setDeserializers(factory, keys, new Remembering(supplier, this.received, keys));
+        replace(factory, keys, new Remembering(supplier, this.received, keys));
         return true;
+    }
+
+    @SuppressWarnings("unchecked") // The factory's own deserializers are within.
+    private static void replace(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys, Remembering deserializers) {
+        DefaultKafkaConsumerFactory<Object, Object> any = (DefaultKafkaConsumerFactory<Object, Object>) factory;
+        if (keys) {
+            any.setKeyDeserializerSupplier(deserializers);
+        } else {
+            any.setValueDeserializerSupplier(deserializers);
+        }
     }
 
     private static void replaceNamed(
@@ -111,10 +121,10 @@ public final class DeserializerInstrumentation {
 
     /** Gives each consumer what the factory's own supplier gives, within a deserializer that remembers. */
     private record Remembering(Supplier<?> own, ReceivedRecords received, boolean key)
-            implements Supplier<Deserializer<?>> {
+            implements Supplier<Deserializer<Object>> {
 
         @Override
-        public Deserializer<?> get() {
+        public Deserializer<Object> get() {
             Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
             Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
             return new CapturingDeserializer(deserializer, this.received, this.key);

@@ -1,7 +1,6 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
-import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
@@ -45,10 +44,9 @@ public final class ListenerContainerConfigurer {
         if (methods == null) {
             return;
         }
-        CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
         Object innermost = ContainerFacts.innermostListenerOf(container);
-        RepliesToNew.install(innermost, called != null && called.areClaimed());
+        RepliesToNew.install(innermost, methods.areClaimed());
         if (methods.definitions().stream()
                 .anyMatch(definition -> definition.method().replies() != null)) {
             AwaitedReplyTemplate.install(innermost);

@@ -107,6 +107,19 @@ class ListenerChecksIT {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
+        "idempotency.checks=off, dev.idempotency.check.ListenerChecksIT$Faulty"
+    })
+    void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
+        try (TestApplication app = start(property, listener)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output)).isEmpty();
+        }
+    }
+
     @Test
     void aFaultKeepsTheApplicationFromStarting() {
         FailedChecksException failure = failure(catchThrowable(() -> start("any=thing", Faulty.class)));
@@ -119,7 +132,7 @@ class ListenerChecksIT {
                 .hasMessageContaining("The method is final")
                 .hasMessageContaining("every duplicate would be applied")
                 .hasMessageContaining("Remove final from the method")
-                .hasMessageEndingWith(" See docs/checks.md#not-proxied");
+                .hasMessageEndingWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
     }
 
     @ParameterizedTest
@@ -132,25 +145,7 @@ class ListenerChecksIT {
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
-                    .endsWith(" See docs/checks.md#not-proxied");
-        }
-    }
-
-    @Test
-    void aWarningOfARelaxedCheckIsNotReported(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.relaxed-checks=reply", Replying.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
-            assertThat(reported(output)).isEmpty();
-        }
-    }
-
-    @Test
-    void aFaultIsNotLookedForWhenChecksAreOff(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.checks=off", Faulty.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
-            assertThat(reported(output)).isEmpty();
+                    .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
         }
     }
 
@@ -213,73 +208,6 @@ class ListenerChecksIT {
             assertThat(finding.what()).contains("which does not let the received bytes be kept");
             assertThat(finding.remedy()).startsWith("Use a DefaultKafkaConsumerFactory");
         });
-    }
-
-    @Test
-    void anEndpointThatIsRegisteredByHandForAProtectedMethodIsFound() {
-        FailedChecksException failure =
-                failure(catchThrowable(() -> start("any=thing", Quiet.class, RegisteredByHand.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NOT_REGISTERED);
-            assertThat(finding.where()).contains("Quiet.on(String)");
-            assertThat(finding.what()).startsWith("The container 'by-hand' calls it");
-            assertThat(finding.remedy()).startsWith("Name all topics in @KafkaListener");
-        });
-    }
-
-    @Test
-    void anEndpointThatIsRegisteredByHandLaterDoesNotConsume(CapturedOutput output) {
-        try (TestApplication app = start("any=thing", Quiet.class)) {
-            KafkaListenerEndpointRegistry registry = app.bean(KafkaListenerEndpointRegistry.class);
-            registry.registerListenerContainer(
-                    RegisteredByHand.endpoint(app.bean(Quiet.class)),
-                    app.bean(KafkaListenerContainerFactory.class),
-                    true);
-
-            Awaitility.await("stop")
-                    .atMost(Duration.ofSeconds(30))
-                    .until(() -> !registry.getListenerContainer("by-hand").isRunning());
-            app.send(TOPIC, "1", "a");
-            app.awaitCaughtUp("quiet", TOPIC);
-            assertThat(output).contains("The container 'by-hand' is stopped before its first poll", "not-registered");
-            assertThat(TestApplication.committedOffsets("by-hand", TOPIC)).isEmpty();
-        }
-    }
-
-    @Test
-    void aContainerThatIsGivenAnotherErrorHandlerLaterDoesNotConsume(CapturedOutput output) {
-        try (TestApplication app = start("spring.kafka.listener.auto-startup=false", Quiet.class)) {
-            AbstractMessageListenerContainer<?, ?> container =
-                    (AbstractMessageListenerContainer<?, ?>) app.bean(KafkaListenerEndpointRegistry.class)
-                            .getListenerContainers()
-                            .iterator()
-                            .next();
-            container.setCommonErrorHandler(new DefaultErrorHandler());
-            container.start();
-
-            Awaitility.await("stop").atMost(Duration.ofSeconds(30)).until(() -> !container.isRunning());
-            assertThat(output)
-                    .contains("is stopped before its first poll", "replaced-error-handler", "ContainerCustomizer");
-        }
-    }
-
-    @Test
-    void aChildContextWithoutProtectionOfItsOwnDoesNotStart() {
-        try (TestApplication parent = start("any=thing")) {
-            parent.send(TOPIC, "1", "a");
-            FailedChecksException failure =
-                    failure(catchThrowable(() -> new SpringApplicationBuilder(ChildApplication.class)
-                            .parent(parent.context())
-                            .web(WebApplicationType.NONE)
-                            .properties("topic=" + TOPIC)
-                            .run()
-                            .close()));
-
-            assertThat(failure.findings()).singleElement().satisfies(finding -> assertThat(finding.check())
-                    .isEqualTo(Check.NOT_REGISTERED));
-            assertThat(TestApplication.committedOffsets("in-child", TOPIC)).isEmpty();
-        }
     }
 
     @Test
@@ -347,35 +275,6 @@ class ListenerChecksIT {
     static class Quiet {
 
         @KafkaListener(topics = "${topic}", groupId = "quiet")
-        @IdempotentListener
-        void on(String payload) {}
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class RegisteredByHand {
-
-        static MethodKafkaListenerEndpoint<Object, Object> endpoint(Quiet bean) {
-            MethodKafkaListenerEndpoint<Object, Object> endpoint = new MethodKafkaListenerEndpoint<>();
-            endpoint.setId("by-hand");
-            endpoint.setGroupId("by-hand");
-            endpoint.setTopics(TOPIC);
-            endpoint.setBean(bean);
-            endpoint.setMethod(ReflectionUtils.findMethod(Quiet.class, "on", String.class));
-            endpoint.setMessageHandlerMethodFactory(new DefaultMessageHandlerMethodFactory());
-            return endpoint;
-        }
-
-        @Bean
-        KafkaListenerConfigurer configurer(Quiet bean) {
-            return registrar -> registrar.registerEndpoint(endpoint(bean));
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableKafka
-    static class ChildApplication {
-
-        @KafkaListener(topics = "${topic}", groupId = "in-child")
         @IdempotentListener
         void on(String payload) {}
     }
