@@ -79,18 +79,27 @@ final class KeyCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         MessageParameters parameters = new MessageParameters(listener.method());
         if (listener.keyExpression() != null) {
-            MessagePaths paths = checkBoth("key", listener.keyExpression(), KEY_REMEDY, parameters, report);
-            checkKey(listener.keyExpression(), paths, parameters, report);
+            MessagePaths paths = MessagePaths.of(listener.keyExpression());
+            if (isDefinite("key", listener.keyExpression(), KEY_REMEDY, paths, parameters, report)) {
+                checkKey(listener.keyExpression(), paths, parameters, report);
+            }
         }
         if (listener.versionExpression() != null) {
-            MessagePaths paths = checkBoth("version", listener.versionExpression(), VERSION_REMEDY, parameters, report);
-            checkVersion(listener.versionExpression(), paths, parameters, report);
+            MessagePaths paths = MessagePaths.of(listener.versionExpression());
+            if (isDefinite("version", listener.versionExpression(), VERSION_REMEDY, paths, parameters, report)) {
+                checkVersion(listener.versionExpression(), paths, parameters, report);
+            }
         }
     }
 
-    private static MessagePaths checkBoth(
-            String role, String expression, String remedy, MessageParameters parameters, Report report) {
-        MessagePaths paths = MessagePaths.of(expression);
+    /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
+    private static boolean isDefinite(
+            String role,
+            String expression,
+            String remedy,
+            MessagePaths paths,
+            MessageParameters parameters,
+            Report report) {
         List<String> possible = parameters.possiblePayloads();
         if (!possible.isEmpty()
                 && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
@@ -108,9 +117,9 @@ final class KeyCheck implements ListenerCheck {
                     "Its %s expression '%s' uses %s, which is another one at every delivery."
                             .formatted(role, expression, changing),
                     remedy);
-        } else {
-            checkType(role, expression, paths, parameters, report);
+            return false;
         }
+        checkType(role, expression, paths, parameters, report);
         if (paths.isConstant()) {
             report.add(
                     Check.AMBIGUOUS_KEY,
@@ -118,7 +127,7 @@ final class KeyCheck implements ListenerCheck {
                             .formatted(role, expression),
                     remedy);
         }
-        return paths;
+        return !paths.isConstant();
     }
 
     private static void checkType(
@@ -161,9 +170,6 @@ final class KeyCheck implements ListenerCheck {
     }
 
     private static void checkKey(String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        if (paths.isConstant()) {
-            return;
-        }
         List<String> parts = paths.paths().stream()
                 .map(path -> partOfRecord(path, parameters))
                 .toList();

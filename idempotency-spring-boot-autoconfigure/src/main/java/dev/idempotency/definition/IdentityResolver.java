@@ -84,7 +84,10 @@ final class IdentityResolver {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
-                    "Correct the expression in @IdempotentListener(%s = …).".formatted(role));
+                    method.hasParameterNames()
+                            ? "Correct the expression in @IdempotentListener(%s = …).".formatted(role)
+                            : "Compile with -parameters, as Spring Boot's parent POM and Gradle plugin do: without it the"
+                                    + " names of arguments are not known. Or use #payload.");
         }
     }
 }

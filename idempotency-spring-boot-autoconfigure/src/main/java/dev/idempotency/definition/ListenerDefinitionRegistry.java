@@ -88,7 +88,6 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         removeKafkaTransactions(container);
         ContainerFacts.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
-        topics.listenToRebalances();
         List<ListenerResolver.Resolved> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
@@ -113,7 +112,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         boolean claimed = !deadLetters
                 && candidates.size() == candidates.get(0).methodCount()
                 && candidates.stream().allMatch(ListenerCandidate::isClaimed);
-        return new ProtectedMethods(definitions, polls.isGranted(), claimed);
+        return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {

@@ -105,6 +105,11 @@ public final class ListenerMethod {
         return AsynchronousResult.isOf(result.getClass()) && !AsynchronousResult.isOf(this.method.getReturnType());
     }
 
+    /** Whether the compiler kept the names of its parameters. */
+    boolean hasParameterNames() {
+        return this.names.size() == this.method.getParameterCount();
+    }
+
     List<String> parameterNames() {
         return this.names;
     }

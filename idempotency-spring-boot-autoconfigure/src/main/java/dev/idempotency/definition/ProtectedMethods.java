@@ -1,12 +1,14 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.kafka.TopicIdTracker;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
@@ -16,12 +18,14 @@ public final class ProtectedMethods {
     private final Map<Method, ListenerDefinition> definitions;
     private final boolean transactionPerPoll;
     private final boolean claimed;
+    private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll, boolean claimed) {
+    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll, boolean claimed, TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.transactionPerPoll = transactionPerPoll;
         this.claimed = claimed;
+        this.topics = topics;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -45,6 +49,11 @@ public final class ProtectedMethods {
 
     private ListenerDefinition first() {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
+    }
+
+    /** Partitions are assigned to the container, and none of their records has been delivered. */
+    public void assigned(Collection<TopicPartition> partitions) {
+        this.topics.assigned(partitions);
     }
 
     /** Whether every call of the container passes the proxy that claims. */

@@ -72,9 +72,9 @@ public final class ReceivedRecords {
     Long digestOf(ConsumerRecord<?, ?> record) {
         Received found = lookUp(record);
         if (found == null) {
-            return wasNotDeserialized(record) ? (Long) PayloadDigest.OF_NO_VALUE : null;
+            return wasNotDeserialized(record) ? (Long) PayloadDigester.OF_NO_VALUE : null;
         }
-        return (found.value != null) ? PayloadDigest.of(found.value) : PayloadDigest.OF_NO_VALUE;
+        return (found.value != null) ? PayloadDigester.of(ByteBuffer.wrap(found.value)) : PayloadDigester.OF_NO_VALUE;
     }
 
     /** Then there was nobody to remember it. */

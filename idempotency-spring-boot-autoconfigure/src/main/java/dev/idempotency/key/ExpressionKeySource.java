@@ -78,16 +78,12 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses the expression.
+     * Parses an expression.
      *
      * @param role what it gives: {@code key} or {@code version}
-     * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
-     * @param beanFactory where {@code @bean} references lead
-     * @param coordinates who is asked for {@code #coordinates}, if the expression names them: those of a record, or of
-     *     the one that it is a copy of
-     * @throws IllegalArgumentException if it does not parse, or names what there is not: a variable, a function,
-     *     a bean, a type
+     * @param coordinates finds {@code #coordinates}: those of a record, or of the one that it is a copy of
+     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist
      */
     public ExpressionKeySource(
             String role,

@@ -151,7 +151,7 @@ class FaultyListenersIT {
     void theFailureIsAnalyzedForTheReader() {
         assertThat(log)
                 .contains("APPLICATION FAILED TO START", "@IdempotentListener cannot keep its promise:")
-                .contains("[auto-commit] " + FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
+                .contains("[auto-commit] ", FaultyListeners.Containers.class.getName() + ".autoCommit(String), bean '")
                 .contains("Offsets would be committed before the work: a crash between the two loses messages.")
                 .contains("     See https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/checks.md"
                         + "#auto-commit" + System.lineSeparator())

@@ -64,7 +64,7 @@ class TransactionManagerCheckIT {
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown))
                 .findings();
-        assertThat(findings).hasSize(7);
+        assertThat(findings).hasSize(6);
         assertFound(
                 findings,
                 "several",
