@@ -44,7 +44,7 @@ class StampedIdsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out", "requests", "replies");
+        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out");
         start(
                 Listeners.class,
                 "idempotency.producer.stamp-ids=true",
@@ -77,26 +77,6 @@ class StampedIdsIT extends SharedApplicationTest {
 
     private static List<String> idsOf(List<? extends ConsumerRecord<?, ?>> records) {
         return records.stream().map(StampedIdsIT::idOf).toList();
-    }
-
-    @Test
-    void aRecordThatTheApplicationSendsAgainIsOneMessageAndACallThatItRepeatsIsAnother() {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic("in"), "again");
-        this.app.send(record);
-        this.app.send(record);
-        for (int i = 0; i < 2; i++) {
-            this.app.send(MessageIds.stamp(new ProducerRecord<>(topic("in"), "business"), "business-id"));
-            this.app.send(new ProducerRecord<>(topic("in"), "anew"));
-        }
-        awaitCaughtUp("in");
-
-        assertThat(effectsOf("in")).contains("in again", "in business").containsSequence("in anew", "in anew");
-        assertThat(this.app.bean(Effects.class).counts())
-                .containsEntry("in again", 1)
-                .containsEntry("in business", 1);
-        assertThat(idsOf(sent("in", "again")))
-                .hasSize(2)
-                .allMatch(id -> UUID.fromString(id).version() == 7);
     }
 
     @Test
@@ -154,28 +134,6 @@ class StampedIdsIT extends SharedApplicationTest {
         assertThat(Set.copyOf(idsOf(sent("batch-out", "named a")))).hasSize(1);
     }
 
-    @Test
-    void requestsAndTransactionsAreStampedAlike() throws Exception {
-        @SuppressWarnings("unchecked")
-        ReplyingKafkaTemplate<Object, Object, Object> requests = this.app.bean(ReplyingKafkaTemplate.class);
-        assertThat(requests.waitForAssignment(Duration.ofSeconds(60))).isTrue();
-        // By default it waits for 5 s only.
-        assertThat(requests.sendAndReceive(new ProducerRecord<>(topic("requests"), "request"), Duration.ofSeconds(60))
-                        .get(90, TimeUnit.SECONDS)
-                        .value())
-                .isEqualTo("reply");
-        @SuppressWarnings("unchecked")
-        KafkaTemplate<Object, Object> transactional =
-                (KafkaTemplate<Object, Object>) this.app.context().getBean("transactional");
-        transactional.executeInTransaction(operations -> operations.send(topic("requests"), "in a transaction"));
-
-        assertThat(idsOf(sent("requests", "")))
-                .hasSize(2)
-                .doesNotContain("none")
-                .doesNotHaveDuplicates();
-        assertThat(idsOf(sent("replies", "reply"))).hasSize(1).doesNotContain("none");
-    }
-
     @Configuration(proxyBeanMethods = false)
     @Import(Effects.class)
     static class Listeners {
@@ -184,21 +142,6 @@ class StampedIdsIT extends SharedApplicationTest {
         @Primary
         KafkaTemplate<Object, Object> kafkaTemplate(ProducerFactory<Object, Object> factory) {
             return new KafkaTemplate<>(factory);
-        }
-
-        @Bean
-        KafkaTemplate<Object, Object> transactional(ProducerFactory<Object, Object> factory) {
-            return new KafkaTemplate<>(factory, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "stamped-ids"));
-        }
-
-        @Bean
-        ReplyingKafkaTemplate<Object, Object, Object> requests(
-                ProducerFactory<Object, Object> factory,
-                ConsumerFactory<Object, Object> consumers,
-                @Value("replies${suffix}") String topic) {
-            ContainerProperties replies = new ContainerProperties(topic);
-            replies.setGroupId(topic);
-            return new ReplyingKafkaTemplate<>(factory, new KafkaMessageListenerContainer<>(consumers, replies));
         }
 
         @Bean
@@ -273,12 +216,6 @@ class StampedIdsIT extends SharedApplicationTest {
                 // end::batch[]
                 failIfAsked(payload);
             }
-        }
-
-        @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
-        @SendTo
-        String onRequest(String payload) {
-            return "reply";
         }
     }
 }
