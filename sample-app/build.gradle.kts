@@ -1,6 +1,7 @@
 plugins { alias(libs.plugins.spring.boot) }
 
 dependencies {
+    "implementation"(platform(libs.embedded.postgres.binaries.bom))
     "implementation"(project(":idempotency-spring-boot-starter"))
     "implementation"(libs.spring.modulith.starter.jdbc)
     "implementation"(libs.spring.modulith.events.kafka)

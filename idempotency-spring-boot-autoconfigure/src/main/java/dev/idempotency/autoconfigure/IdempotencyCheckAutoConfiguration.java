@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration for what is verified before the first message.
@@ -20,5 +21,10 @@ public final class IdempotencyCheckAutoConfiguration {
     @Bean
     ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
         return new ListenerChecks(beanFactory, properties.policy(), properties.brokerCheckTimeout());
+    }
+
+    @Bean
+    UnknownPropertyReporter idempotencyUnknownPropertyReporter(Environment environment) {
+        return new UnknownPropertyReporter(environment);
     }
 }

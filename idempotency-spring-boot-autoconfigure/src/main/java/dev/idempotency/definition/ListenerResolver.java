@@ -16,6 +16,8 @@ import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.store.ClaimedTransaction;
+import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -142,6 +144,8 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
+        ProcessedMessageStore store = this.strategies.store();
+        Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
         ConflictHandling conflicts = ConflictHandling.of(candidate, this.defaults, consumer, observer);
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
@@ -157,8 +161,7 @@ final class ListenerResolver {
                         this.strategies.processedAny(strategy, consumer),
                         this.defaults.outages()::classify,
                         observer),
-                new ListenerTransaction(
-                        manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
+                () -> new ClaimedTransaction(manager, attribute, store, afterCommit),
                 this.strategies.create(strategy, consumer, topics, observer, constraint),
                 conflicts,
                 inbox,

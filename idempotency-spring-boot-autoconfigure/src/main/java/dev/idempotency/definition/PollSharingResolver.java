@@ -2,6 +2,7 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.store.ClaimedTransaction;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -125,7 +126,7 @@ final class PollSharingResolver {
                 "Return void",
                 obstacles);
         refuseIf(
-                ListenerTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
+                ClaimedTransaction.hasExceptionsThatCommit(known.transactionAttribute()),
                 "By its noRollbackFor a record that fails would commit those after it, which have not run.",
                 "Remove noRollbackFor",
                 obstacles);

@@ -105,6 +105,11 @@ final class StrategyResolver {
         }
     }
 
+    /** The store as listeners' transactions use it. */
+    ProcessedMessageStore store() {
+        return this.store;
+    }
+
     /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
     AdmissionStrategy create(
             Strategy strategy,
@@ -113,11 +118,10 @@ final class StrategyResolver {
             ConsumerObserver observer,
             @Nullable UniqueConstraint constraint) {
         return switch (strategy) {
-            case MESSAGE_ID -> new MessageIdStrategy(consumer, this.store);
-            case VERSION -> tables().byVersion(consumer, this.store);
-            case OFFSET -> tables().byOffset(consumer, topics, observer, this.store);
-            case UNIQUE_CONSTRAINT ->
-                tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer, this.store);
+            case MESSAGE_ID -> new MessageIdStrategy(this.store);
+            case VERSION -> tables().byVersion();
+            case OFFSET -> tables().byOffset(consumer, topics, observer);
+            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
         };
     }
 

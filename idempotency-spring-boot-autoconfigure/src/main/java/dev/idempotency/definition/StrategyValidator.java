@@ -4,6 +4,7 @@ import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
+import dev.idempotency.store.ClaimedTransaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -91,7 +92,7 @@ final class StrategyValidator {
     /** A violation must never commit: half of what the listener did would stay. */
     private void refuseTransaction(TransactionAttribute attribute) {
         refuse(
-                ListenerTransaction.hasExceptionsThatCommit(attribute),
+                ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",
                 Map.of(Strategy.UNIQUE_CONSTRAINT, "what a duplicate did up to the violation would be committed"));
         refuse(

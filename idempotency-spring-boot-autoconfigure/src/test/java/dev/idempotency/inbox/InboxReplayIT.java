@@ -170,7 +170,7 @@ class InboxReplayIT extends SharedApplicationTest {
         assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
         assertThat(entry("nacked", "1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(entry("nacked", "1").attempts()).isEqualTo(2);
-        assertThat(entry("nacked", "1").lastError()).contains("NackedException");
+        assertThat(entry("nacked", "1").lastError()).contains("nack()");
     }
 
     @Test
