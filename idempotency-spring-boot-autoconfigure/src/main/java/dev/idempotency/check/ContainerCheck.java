@@ -24,10 +24,13 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Checks that the container opens no transactions, commits offsets after the work and in time, and keeps what fails. No
- * acknowledgment mode commits before the listener has returned; only the Kafka client itself does.
+ * Checks that the container opens no transactions, commits offsets after the work and in time, and keeps what fails, and that
+ * messages are remembered for long enough. No acknowledgment mode commits before the listener has returned; only the Kafka
+ * client itself does.
  */
 final class ContainerCheck implements ListenerCheck {
+
+    private static final Duration SHORTEST_RETENTION = Duration.ofHours(1);
 
     private static final List<Class<?>> ACKNOWLEDGMENT_CARRIERS =
             List.of(Acknowledgment.class, Message.class, Map.class, MessageHeaderAccessor.class);
@@ -48,6 +51,17 @@ final class ContainerCheck implements ListenerCheck {
             checkAcknowledgments(listener, properties, report);
         }
         checkErrorHandling(listener, report);
+        if (listener.consumer().strategy().isForgetful()
+                && listener.consumer().retention().compareTo(SHORTEST_RETENTION) < 0) {
+            report.add(
+                    Check.RETENTION_TOO_SHORT,
+                    ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
+                                    + " bring duplicates later than that.")
+                            .formatted(
+                                    Findings.format(listener.consumer().retention()),
+                                    Findings.format(SHORTEST_RETENTION)),
+                    "Raise idempotency.retention, or @IdempotentListener(retention = …).");
+        }
     }
 
     private static void checkTransactions(ContainerProperties properties, Report report) {

@@ -45,7 +45,6 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ConsumerNameCheck(beanFactory, this::listeners),
                         new KeyCheck(),
                         new ContainerCheck(),
-                        new RetentionCheck(beanFactory, this::listeners),
                         new BatchCheck(),
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory) : (listener, report) -> {},
                         this::checkRetryTopic);

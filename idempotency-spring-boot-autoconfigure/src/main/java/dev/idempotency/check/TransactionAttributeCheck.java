@@ -5,16 +5,12 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
 import dev.idempotency.store.ClaimedTransaction;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
-import org.springframework.transaction.NestedTransactionNotSupportedException;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.Propagation;
@@ -22,22 +18,18 @@ import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.util.StringUtils;
 
 /** Checks that transactions around the listener, by annotation or advice, are the claim's own. */
 final class TransactionAttributeCheck implements ListenerCheck {
 
-    private static final List<Integer> SHARED =
-            List.of(TransactionDefinition.PROPAGATION_REQUIRED, TransactionDefinition.PROPAGATION_NESTED);
-
-    private static final List<Integer> SEPARATE = List.of(
-            TransactionDefinition.PROPAGATION_REQUIRES_NEW,
-            TransactionDefinition.PROPAGATION_NOT_SUPPORTED,
-            TransactionDefinition.PROPAGATION_NEVER);
+    /** Within the claim's transaction, an advice may only join it. */
+    private static final List<Integer> JOINING = List.of(
+            TransactionDefinition.PROPAGATION_REQUIRED,
+            TransactionDefinition.PROPAGATION_SUPPORTS,
+            TransactionDefinition.PROPAGATION_MANDATORY);
 
     private final ListableBeanFactory beanFactory;
-    private final Map<TransactionManager, Boolean> savepoints = new IdentityHashMap<>();
 
     TransactionAttributeCheck(ListableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
@@ -55,7 +47,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
                 boolean annotated = attribute.equals(own);
                 advised |= annotated;
                 if (!annotated) {
-                    checkAttribute(listener, attribute, false, report);
+                    checkAttribute(attribute, false, report);
                 }
                 checkManager(listener, managerOf(attribute, advice), annotated, report);
             }
@@ -64,7 +56,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
             checkAround(attributeOf(advice, listener), report);
         }
         if (own != null) {
-            checkAttribute(listener, own, true, report);
+            checkAttribute(own, true, report);
             if (ClaimedTransaction.hasExceptionsThatCommit(own)) {
                 report.add(
                         Check.NO_ROLLBACK,
@@ -77,25 +69,13 @@ final class TransactionAttributeCheck implements ListenerCheck {
         }
     }
 
-    /** Within the claim's transaction, others than the annotation's may only join it. */
-    private void checkAttribute(
-            ProtectedListener listener, TransactionAttribute attribute, boolean annotated, Report report) {
+    private static void checkAttribute(TransactionAttribute attribute, boolean annotated, Report report) {
         int propagation = attribute.getPropagationBehavior();
-        if (annotated ? !SHARED.contains(propagation) : SEPARATE.contains(propagation)) {
+        if (annotated ? propagation != TransactionDefinition.PROPAGATION_REQUIRED : !JOINING.contains(propagation)) {
             refuse(
                     annotated,
                     "has the propagation %s.".formatted(nameOf(propagation)),
                     "Write @Transactional without propagation, or move the work that needs it to another bean.",
-                    report);
-        }
-        PlatformTransactionManager manager = listener.transactionManager();
-        if (propagation == TransactionDefinition.PROPAGATION_NESTED && manager != null && !hasSavepoints(manager)) {
-            refuse(
-                    annotated,
-                    "has the propagation NESTED, but its transaction manager (%s) has no savepoints."
-                            .formatted(manager.getClass().getSimpleName()),
-                    "Write @Transactional without propagation; a JdbcTransactionManager has savepoints, a"
-                            + " JpaTransactionManager has none with Hibernate.",
                     report);
         }
         if (attribute.isReadOnly()) {
@@ -142,21 +122,6 @@ final class TransactionAttributeCheck implements ListenerCheck {
         TransactionAttributeSource source =
                 (advice instanceof TransactionAspectSupport support) ? support.getTransactionAttributeSource() : null;
         return (source != null) ? source.getTransactionAttribute(listener.method(), listener.targetClass()) : null;
-    }
-
-    /** Tried, as a manager does not tell: whether there are savepoints may be up to the provider behind it. */
-    private boolean hasSavepoints(PlatformTransactionManager manager) {
-        return this.savepoints.computeIfAbsent(
-                manager,
-                key -> TransactionManagerCheck.isSeenInTransaction(manager, () -> {
-                    try {
-                        manager.rollback(manager.getTransaction(
-                                new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NESTED)));
-                        return true;
-                    } catch (NestedTransactionNotSupportedException ex) {
-                        return false;
-                    }
-                }));
     }
 
     private static String nameOf(int propagation) {

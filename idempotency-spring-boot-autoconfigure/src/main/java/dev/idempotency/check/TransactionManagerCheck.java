@@ -8,7 +8,6 @@ import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.SQLException;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,20 +76,15 @@ final class TransactionManagerCheck implements ListenerCheck {
             return false;
         }
         DataSource managed = ManagedDataSource.of(manager);
-        return (managed != null)
-                ? managed == storeDataSource
-                : isSeenInTransaction(
-                        manager,
-                        () -> TransactionSynchronizationManager.getResource(storeDataSource)
-                                instanceof ConnectionHolder);
+        return (managed != null) ? managed == storeDataSource : isBoundInTransaction(manager, storeDataSource);
     }
 
-    /** Whether something holds in a transaction, which is rolled back. If none can be begun, it is taken to hold. */
-    static boolean isSeenInTransaction(PlatformTransactionManager manager, BooleanSupplier something) {
+    /** Begins a transaction, and rolls it back. If none can be begun, the data source is taken for bound. */
+    private static boolean isBoundInTransaction(PlatformTransactionManager manager, DataSource dataSource) {
         try {
             TransactionStatus status = manager.getTransaction(new DefaultTransactionDefinition());
             try {
-                return something.getAsBoolean();
+                return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder;
             } finally {
                 manager.rollback(status);
             }

@@ -59,11 +59,9 @@ public final class ListenerContainerConfigurer {
         if (!methods.isEmpty()) {
             this.failures.install(container, methods.consumer(), methods.observer());
         }
-        this.inspection
-                .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
-                .inspect(this.definitions.listeners().stream()
-                        .filter(listener -> listener.container() == container)
-                        .toList());
+        this.inspection.ifAvailable(checks -> checks.inspect(this.definitions.listeners().stream()
+                .filter(listener -> listener.container() == container)
+                .toList()));
     }
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {

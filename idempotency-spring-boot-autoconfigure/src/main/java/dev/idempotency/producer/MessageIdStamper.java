@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -32,6 +33,9 @@ final class MessageIdStamper {
 
     /** The end of the names that Spring Kafka gives to headers with the types of JSON, such as {@code __TypeId__}. */
     private static final String TYPE_HEADERS = "TypeId__";
+
+    private static final long RANDOM_BITS = 0x0FFFL;
+    private static final long VERSION_7 = 0x7000L;
 
     private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIds.HEADER));
 
@@ -79,7 +83,7 @@ final class MessageIdStamper {
             return before;
         }
         String derived = IdempotencyContext.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
-        return (derived != null || copy) ? derived : TimeOrderedId.mint().toString();
+        return (derived != null || copy) ? derived : mintAt(System.currentTimeMillis()).toString();
     }
 
     /** Key and value as sent, and their types: objects of two types may have the same bytes. */
@@ -95,6 +99,13 @@ final class MessageIdStamper {
             }
         }
         return content;
+    }
+
+    /** Mints a UUID of version 7: the time in milliseconds, then 74 random bits. Successive ids are neighbours in an index. */
+    static UUID mintAt(long millis) {
+        UUID random = UUID.randomUUID();
+        long time = (millis << 16) | VERSION_7 | (random.getMostSignificantBits() & RANDOM_BITS);
+        return new UUID(time, random.getLeastSignificantBits());
     }
 
     /** One character for each byte. */

@@ -35,7 +35,6 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.EnableKafkaRetryTopic;
 import org.springframework.kafka.annotation.KafkaHandler;
@@ -94,9 +93,6 @@ class FaultyListeners {
 
         @AliasFor(annotation = KafkaListener.class)
         String groupId() default "g";
-
-        @AliasFor(annotation = KafkaListener.class)
-        String id() default "";
 
         @AliasFor(annotation = KafkaListener.class)
         String containerPostProcessor() default "";
@@ -475,7 +471,7 @@ class FaultyListeners {
         void constraintMissing(String payload) {}
 
         @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_pkey", key = "#payload", retention = "1d", inbox = "true", keepReply = true)
-        @Transactional(noRollbackFor = IllegalStateException.class, propagation = Propagation.NESTED)
+        @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {
             return payload;
         }
@@ -501,10 +497,6 @@ class FaultyListeners {
 
         @Faulty(retention = "0s")
         void none(String payload) {}
-
-        @RetryableTopic(attempts = "4", backOff = @BackOff(delay = 3_600_000))
-        @Faulty(id = "retried", topics = "retried", retention = "2h")
-        void shorterThanRetryTopics(String payload) {}
     }
 
     static class Several {

@@ -101,7 +101,6 @@ class FaultyListenersIT {
                 "bridged",
                 "generic",
                 "adviceRequired",
-                "otherPartition",
                 "soundVersion",
                 "recovering",
                 "batch",

@@ -35,7 +35,6 @@ import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -223,10 +222,10 @@ class TransactionManagerCheckIT {
         @IdempotentListener(transactionManager = "bound")
         void bound(String payload) {}
 
-        @Transactional(transactionManager = "${nowhere.set:bound}", propagation = Propagation.NESTED)
+        @Transactional(transactionManager = "${nowhere.set:bound}")
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
-        public void nestedByPlaceholder(String payload) {}
+        public void boundByPlaceholder(String payload) {}
 
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "hidden")
