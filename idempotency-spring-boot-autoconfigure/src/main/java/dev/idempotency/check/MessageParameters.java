@@ -27,10 +27,7 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/**
- * What stands behind the variables of a listener's expressions: those that all have, and its arguments, of which a batch
- * gives each message its own element.
- */
+/** What stands behind the variables of a listener's expressions. In a batch, each message has its element of an argument. */
 final class MessageParameters {
 
     /** What is not a part of the message, but carries it; {@code NONE} for what is one. */
@@ -44,6 +41,15 @@ final class MessageParameters {
         HEADERS,
         CALL
     }
+
+    private static final Map<Class<?>, Carrier> CARRIERS = Map.of(
+            ConsumerRecord.class, Carrier.RECORD,
+            ConsumerRecordMetadata.class, Carrier.METADATA,
+            Message.class, Carrier.MESSAGE,
+            MessageHeaders.class, Carrier.HEADERS,
+            MessageHeaderAccessor.class, Carrier.HEADERS,
+            Acknowledgment.class, Carrier.CALL,
+            Consumer.class, Carrier.CALL);
 
     /** The first of these parameters is, or has, the payload. */
     private static final Set<Carrier> PAYLOADS = Set.of(Carrier.NONE, Carrier.RECORD, Carrier.MESSAGE);
@@ -115,18 +121,11 @@ final class MessageParameters {
     }
 
     private static Carrier carrierIn(Class<?> type) {
-        if (ConsumerRecord.class.isAssignableFrom(type)) {
-            return Carrier.RECORD;
-        } else if (ConsumerRecordMetadata.class.isAssignableFrom(type)) {
-            return Carrier.METADATA;
-        } else if (Message.class.isAssignableFrom(type)) {
-            return Carrier.MESSAGE;
-        } else if (MessageHeaders.class.isAssignableFrom(type) || MessageHeaderAccessor.class.isAssignableFrom(type)) {
-            return Carrier.HEADERS;
-        }
-        return (Acknowledgment.class.isAssignableFrom(type) || Consumer.class.isAssignableFrom(type))
-                ? Carrier.CALL
-                : Carrier.NONE;
+        return CARRIERS.entrySet().stream()
+                .filter(entry -> entry.getKey().isAssignableFrom(type))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse(Carrier.NONE);
     }
 
     /** The type of the argument behind a variable, as far as it is known. */

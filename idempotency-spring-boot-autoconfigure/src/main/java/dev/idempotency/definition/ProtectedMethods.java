@@ -1,6 +1,5 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.kafka.TopicIdTracker;
 import java.lang.reflect.Method;
 import java.util.Collection;
@@ -38,19 +37,6 @@ public final class ProtectedMethods {
         return this.definitions.values();
     }
 
-    /** The consumer that failures are told of; of several, the first by name. */
-    public String consumer() {
-        return first().consumer();
-    }
-
-    public ConsumerObserver observer() {
-        return first().observer();
-    }
-
-    private ListenerDefinition first() {
-        return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
-    }
-
     /** Partitions are assigned to the container, and none of their records has been delivered. */
     public void assigned(Collection<TopicPartition> partitions) {
         this.topics.assigned(partitions);
@@ -66,9 +52,9 @@ public final class ProtectedMethods {
         return this.transactionPerPoll;
     }
 
-    /** The definition that stands for all where they do not differ in what is asked for: of several, the first by name. */
+    /** The definition that stands for all where they do not differ in what is asked for: the first by name. */
     public ListenerDefinition representative() {
-        return first();
+        return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
     /** The definition of the method that a proxy was called with, which may be that of an interface. */

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -21,12 +20,8 @@ import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.ConstructorReference;
-import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.Literal;
-import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpPlus;
-import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
@@ -47,26 +42,11 @@ public final class ExpressionKeySource implements KeySource {
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
-    /**
-     * An operand of {@code +}, or the whole expression.
-     *
-     * @param computed whether its text may be put together by SpEL or by methods, which make {@code null} of what is absent
-     */
-    private record Part(SpelExpression expression, boolean literal, boolean computed) {
+    /** An operand of {@code +}, or the whole expression. */
+    private record Part(SpelExpression expression, boolean literal) {
 
         static Part of(SpelExpression expression) {
-            SpelNode node = expression.getAST();
-            return new Part(expression, node instanceof Literal, isComputed(node));
-        }
-
-        private static boolean isComputed(SpelNode node) {
-            boolean computed = node instanceof OpPlus
-                    || node instanceof TypeReference
-                    || node instanceof ConstructorReference
-                    || node instanceof InlineList
-                    || (node instanceof MethodReference method
-                            && (method.getChildCount() > 0 || method.getName().equals("toString")));
-            return computed || IntStream.range(0, node.getChildCount()).anyMatch(i -> isComputed(node.getChild(i)));
+            return new Part(expression, expression.getAST() instanceof Literal);
         }
     }
 
@@ -155,14 +135,13 @@ public final class ExpressionKeySource implements KeySource {
     public @Nullable String keyOf(MessageView message) {
         MessageVariables context = context(message);
         if (this.parts.size() == 1) {
-            Part whole = this.parts.get(0);
-            return KeyText.of(evaluate(whole, context), whole.computed());
+            return KeyText.of(evaluate(this.parts.get(0), context));
         }
         StringBuilder key = new StringBuilder();
         boolean number = false;
         for (Part part : this.parts) {
             Object value = evaluate(part, context);
-            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value, part.computed());
+            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value);
             if (text == null) {
                 return null;
             }

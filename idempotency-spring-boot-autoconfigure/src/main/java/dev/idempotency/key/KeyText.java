@@ -87,36 +87,29 @@ public final class KeyText {
 
     private KeyText() {}
 
-    /**
-     * The text of what a key expression gave. Only types whose text is the same on every delivery are taken.
-     *
-     * @param computed whether it may tell of what is absent, or of an identity, as a text that was put together does
-     */
-    static @Nullable String of(@Nullable Object value, boolean computed) {
+    /** The text of what a key expression gave. Only types whose text is the same on every delivery are taken. */
+    static @Nullable String of(@Nullable Object value) {
         if (value != null && !STABLE.get(value.getClass())) {
             throw unstable(value);
         }
-        return present(value, computed);
+        return (value != null) ? textOf(value) : null;
     }
 
     /** The text of an operand of {@code +}, which may be any value with a text, or {@code null} if it is absent. */
-    static @Nullable String ofPart(@Nullable Object value, boolean computed) {
-        if (value != null && !STABLE.get(value.getClass()) && !isValueWithText(value)) {
-            throw unstable(value);
-        }
-        String text = present(value, computed || (value != null && !STABLE.get(value.getClass())));
-        return (text == null || MessageId.isNoKey(text)) ? null : text;
-    }
-
-    private static @Nullable String present(@Nullable Object value, boolean computed) {
+    static @Nullable String ofPart(@Nullable Object value) {
         if (value == null) {
             return null;
         }
         String text = textOf(value);
-        if (computed && text.indexOf('@') >= 0 && IDENTITY.matcher(text).find()) {
-            throw unstable(value);
+        if (!STABLE.get(value.getClass())) {
+            if (!isValueWithText(value) || IDENTITY.matcher(text).find()) {
+                throw unstable(value);
+            }
+            if (NULL_WITHIN.matcher(text).find()) {
+                return null;
+            }
         }
-        return (computed && NULL_WITHIN.matcher(text).find()) ? null : text;
+        return MessageId.isNoKey(text) ? null : text;
     }
 
     private static String textOf(Object value) {

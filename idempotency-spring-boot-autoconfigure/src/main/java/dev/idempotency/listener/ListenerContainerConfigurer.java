@@ -2,6 +2,7 @@ package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
@@ -57,7 +58,8 @@ public final class ListenerContainerConfigurer {
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
-            this.failures.install(container, methods.consumer(), methods.observer());
+            ListenerDefinition first = methods.representative();
+            this.failures.install(container, first.consumer(), first.observer());
         }
         this.inspection.ifAvailable(checks -> checks.inspect(this.definitions.listeners().stream()
                 .filter(listener -> listener.container() == container)

@@ -121,20 +121,6 @@ class BrokerChecksIT {
         assertThat(output.getAll()).doesNotContain("dev.idempotency.check");
     }
 
-    @Test
-    void aBrokerThatDoesNotAnswerInTimeIsLeftAlone(CapturedOutput output) {
-        List<String> properties = List.of(
-                "prefix=unreachable",
-                "spring.kafka.bootstrap-servers=localhost:1",
-                "spring.kafka.listener.auto-startup=false",
-                "idempotency.broker-check-timeout=100ms");
-        try (TestApplication app = TestApplication.start(database, properties, Listeners.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            awaitBrokerChecks();
-            assertThat(output.getAll()).doesNotContain("dev.idempotency.check");
-        }
-    }
-
     private static void createTopic(String name, Map<String, String> configuration) throws Exception {
         try (Admin admin = TestKafka.admin()) {
             admin.createTopics(List.of(new NewTopic(name, 1, (short) 1).configs(configuration)))

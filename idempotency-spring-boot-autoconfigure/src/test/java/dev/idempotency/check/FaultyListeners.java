@@ -54,6 +54,8 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
+import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
+import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
@@ -627,6 +629,23 @@ class FaultyListeners {
 
         @Faulty(containerPostProcessor = "recordsOnly")
         void recordErrors(String payload) {}
+    }
+
+    /** Of topics that a bean gives retry topics to. */
+    static class RetriedByBean {
+
+        @Faulty(topics = "retried-by-bean", strategy = Strategy.OFFSET)
+        void offsetsWithRetriesByBean(String payload) {}
+
+        @Faulty(topics = "retried-by-bean", transactionPerPoll = "true")
+        void retriesByBeanPerPoll(String payload) {}
+
+        @Bean
+        static RetryTopicConfiguration retries(KafkaTemplate<?, ?> template) {
+            return RetryTopicConfigurationBuilder.newInstance()
+                    .includeTopic("retried-by-bean")
+                    .create(template);
+        }
     }
 
     @Faulty(transactionPerPoll = "true")

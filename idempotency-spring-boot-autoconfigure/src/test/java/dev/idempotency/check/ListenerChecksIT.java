@@ -41,6 +41,7 @@ import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.KafkaListenerConfigurer;
 import org.springframework.kafka.annotation.KafkaListeners;
+import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
@@ -49,6 +50,7 @@ import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.ReflectionUtils;
 
@@ -102,6 +104,9 @@ class ListenerChecksIT {
             assertThat(failure.findings())
                     .extracting(Finding::check)
                     .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+            assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class))).findings())
+                    .extracting(Finding::check)
+                    .contains(Check.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
@@ -118,21 +123,6 @@ class ListenerChecksIT {
             BrokerChecksIT.awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
         }
-    }
-
-    @Test
-    void aFaultKeepsTheApplicationFromStarting() {
-        FailedChecksException failure = failure(catchThrowable(() -> start("any=thing", Faulty.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NOT_PROXIED);
-            assertThat(finding.where()).contains("ListenerChecksIT$Faulty.on(String), bean 'listenerChecksIT.Faulty'");
-        });
-        assertThat(failure)
-                .hasMessageContaining("The method is final")
-                .hasMessageContaining("every duplicate would be applied")
-                .hasMessageContaining("Remove final from the method")
-                .hasMessageEndingWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
     }
 
     @ParameterizedTest
@@ -349,8 +339,17 @@ class ListenerChecksIT {
         }
     }
 
-    @Import({LazyFaultless.class, LazyFaulty.class})
+    @Import({LazyFaultless.class, LazyFaulty.class, LazyRetried.class, ThreadPoolTaskScheduler.class})
     static class LazyListeners {}
+
+    @Lazy
+    static class LazyRetried {
+
+        @RetryableTopic(attempts = "2")
+        @KafkaListener(topics = "${topic}", groupId = "lazy and retried")
+        @IdempotentListener
+        void on(String payload) {}
+    }
 
     @Lazy
     static class LazyFaultless {
