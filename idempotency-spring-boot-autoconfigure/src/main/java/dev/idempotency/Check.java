@@ -52,8 +52,6 @@ public enum Check {
             Level.WARN,
             "The reply is sent after the database has committed: after a crash between the two the message is a"
                     + " duplicate, and the reply is never sent."),
-    READ_UNCOMMITTED(
-            Level.INFORM, "Records of aborted transactions are delivered, and applied, as if they had been sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
     LISTENER_ERROR_HANDLER(
@@ -134,10 +132,7 @@ public enum Check {
         FAIL,
 
         /** It is logged as a warning. */
-        WARN,
-
-        /** It is logged as information. */
-        INFORM
+        WARN
     }
 
     /**

@@ -3,13 +3,9 @@ package dev.idempotency.check;
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
-import dev.idempotency.kafka.ContainerFacts;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
@@ -21,9 +17,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.KafkaFuture;
-import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.jspecify.annotations.Nullable;
@@ -88,30 +82,13 @@ final class BrokerChecks {
     private void check(Admin admin, List<ProtectedListener> listeners, Findings findings)
             throws InterruptedException, ExecutionException, TimeoutException {
         Set<String> existing = await(admin.listTopics().names());
-        Map<ProtectedListener, Set<String>> topics = new HashMap<>();
-        listeners.forEach(listener -> topics.put(listener, topicsOf(listener, existing)));
-        Set<String> all = topics.values().stream().flatMap(Set::stream).collect(Collectors.toSet());
-        Map<ConfigResource, Config> configurations = await(admin.describeConfigs(all.stream()
-                        .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
-                        .toList())
-                .all());
-        Set<String> transactional = topicsWithTransactions(admin, all);
-        topics.forEach((listener, its) -> its.forEach(topic -> {
-            checkRetention(
-                    listener,
-                    topic,
-                    configurations.get(new ConfigResource(ConfigResource.Type.TOPIC, topic)),
-                    findings);
-            if (transactional.contains(topic) && !readsCommitted(listener)) {
-                findings.add(
-                        Check.READ_UNCOMMITTED,
-                        listener,
-                        "The topic '%s' has transactional producers, but the consumer's isolation.level is not"
-                                        .formatted(topic)
-                                + " read_committed.",
-                        "Set spring.kafka.consumer.isolation-level=read_committed.");
-            }
-        }));
+        for (ProtectedListener listener : listeners) {
+            List<ConfigResource> topics = topicsOf(listener, existing).stream()
+                    .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                    .toList();
+            await(admin.describeConfigs(topics).all())
+                    .forEach((topic, configuration) -> checkRetention(listener, topic.name(), configuration, findings));
+        }
     }
 
     private static Set<String> topicsOf(ProtectedListener listener, Set<String> existing) {
@@ -123,8 +100,8 @@ final class BrokerChecks {
     }
 
     private static void checkRetention(
-            ProtectedListener listener, String topic, @Nullable Config configuration, Findings findings) {
-        if (configuration == null || !listener.consumer().strategy().isForgetful()) {
+            ProtectedListener listener, String topic, Config configuration, Findings findings) {
+        if (!listener.consumer().strategy().isForgetful()) {
             return;
         }
         String policy = value(configuration, TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
@@ -152,25 +129,6 @@ final class BrokerChecks {
     private static String value(Config configuration, String name, String fallback) {
         ConfigEntry entry = configuration.get(name);
         return (entry != null && entry.value() != null) ? entry.value() : fallback;
-    }
-
-    /** Topics with a producer that has ended a transaction, as far back as the broker remembers producers. */
-    private Set<String> topicsWithTransactions(Admin admin, Set<String> topics)
-            throws InterruptedException, ExecutionException, TimeoutException {
-        List<TopicPartition> partitions = await(admin.describeTopics(topics).allTopicNames()).values().stream()
-                .flatMap(topic -> topic.partitions().stream()
-                        .map(partition -> new TopicPartition(topic.name(), partition.partition())))
-                .toList();
-        return await(admin.describeProducers(partitions).all()).entrySet().stream()
-                .filter(entry -> entry.getValue().activeProducers().stream()
-                        .anyMatch(producer -> producer.coordinatorEpoch().orElse(-1) >= 0))
-                .map(entry -> entry.getKey().topic())
-                .collect(Collectors.toSet());
-    }
-
-    private static boolean readsCommitted(ProtectedListener listener) {
-        Object level = ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
-        return String.valueOf(level).toLowerCase(Locale.ROOT).equals("read_committed");
     }
 
     private <T> T await(KafkaFuture<T> future) throws InterruptedException, ExecutionException, TimeoutException {

@@ -98,8 +98,6 @@ final class Findings {
                 failures.add(finding);
             } else if (level == Level.WARN) {
                 logger.warn("{}", finding);
-            } else if (level == Level.INFORM) {
-                logger.info("{}", finding);
             }
         });
         if (!failures.isEmpty()) {

@@ -64,7 +64,7 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
         this.delegate.configure(configuration, isKey);
     }
 
-    private static Deserializer<?> instantiate(@Nullable Object configured) {
+    static Deserializer<?> instantiate(@Nullable Object configured) {
         Class<?> type = (configured instanceof Class<?> named)
                 ? named
                 : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());

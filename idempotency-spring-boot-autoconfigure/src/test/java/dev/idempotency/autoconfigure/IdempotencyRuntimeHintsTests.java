@@ -92,15 +92,11 @@ class IdempotencyRuntimeHintsTests {
         "listener.AbstractMessageListenerContainer, consumerFactory",
         "core.DefaultKafkaConsumerFactory, keyDeserializerSupplier",
         "core.DefaultKafkaConsumerFactory, valueDeserializerSupplier",
-        "listener.adapter.BatchMessagingMessageListenerAdapter, batchToRecordAdapter",
         "listener.FailedRecordProcessor, failureTracker",
-        "listener.FailedRecordTracker, backOff",
+        "core.KafkaTemplate, producerInterceptor",
         "listener.FailedRecordTracker, recoverer",
         "listener.adapter.MessagingMessageListenerAdapter, handlerMethod",
         "listener.adapter.MessagingMessageListenerAdapter, replyTemplate",
-        "listener.adapter.HandlerAdapter, invokerHandlerMethod",
-        "listener.adapter.HandlerAdapter, delegatingHandler",
-        "listener.adapter.DelegatingInvocableHandler, handlers",
     })
     void theMembersOfSpringKafkaThatAreReadCanBeRead(String type, String field) throws ClassNotFoundException {
         assertRegistered(reflection().onFieldAccess("org.springframework.kafka." + type, field));
