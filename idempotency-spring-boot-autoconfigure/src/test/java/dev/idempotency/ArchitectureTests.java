@@ -107,7 +107,7 @@ class ArchitectureTests {
             entry("", 1_650),
             entry("actuate", 1_600),
             entry("autoconfigure", 1_800),
-            entry("check", 2_100),
+            entry("check", 2_050),
             entry("database", 3_400),
             entry("definition", 2_350),
             entry("failure", 2_450),

@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the brokers about the topics of the listeners, on a thread of its own and for a limited time. Its findings are only
+ * Asks the brokers about the topics of the listeners, on a separate thread and for a limited time. Its findings are only
  * logged; a broker that does not answer, or refuses to, is left alone.
  */
 final class BrokerChecks {

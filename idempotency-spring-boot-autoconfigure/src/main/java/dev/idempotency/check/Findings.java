@@ -85,7 +85,7 @@ final class Findings {
     }
 
     /**
-     * Logs what is to be logged.
+     * Logs warnings.
      *
      * @throws FailedChecksException if there is anything that the application must not start with
      */

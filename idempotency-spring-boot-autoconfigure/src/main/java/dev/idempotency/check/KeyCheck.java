@@ -48,13 +48,13 @@ final class KeyCheck implements ListenerCheck {
                     + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
                     + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
 
-    /** Of a record: a retry or a republication gets others, and those of two states may be the same. */
+    /** Of a record: a retry or a republication gets new ones, and two states may share them. */
     private static final Set<String> TIMES_AND_OFFSETS = Set.of(
             "timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
 
     private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
 
-    /** What many records have in common. */
+    /** Parts of a record that many records share. */
     private static final Set<String> SHARED = Set.of(
             "topic",
             "partition",
@@ -103,7 +103,7 @@ final class KeyCheck implements ListenerCheck {
         List<String> possible = parameters.possiblePayloads();
         if (!possible.isEmpty()
                 && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
-            // An argument resolver of the application's own may give the listener what is not of the message.
+            // A custom argument resolver may give the listener something that is not part of the message.
             report.add(
                     Check.AMBIGUOUS_KEY,
                     "Its %s expression '%s' uses #payload, which may be any of its parameters %s."

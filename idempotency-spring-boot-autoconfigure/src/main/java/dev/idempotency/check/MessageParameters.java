@@ -27,10 +27,10 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** What stands behind the variables of a listener's expressions. In a batch, each message has its element of an argument. */
+/** The values behind the variables of a listener's expressions. In a batch, each message has its element of an argument. */
 final class MessageParameters {
 
-    /** What is not a part of the message, but carries it; {@code NONE} for what is one. */
+    /** Values that carry the message; {@code NONE} for a part of the message itself. */
     enum Carrier {
         NONE,
         RECORD,
@@ -72,7 +72,7 @@ final class MessageParameters {
         for (int i = 0; names != null && i < names.length; i++) {
             add(names[i], parameters[i], ResolvableType.forMethodParameter(method, i));
         }
-        // These stand before arguments of the same name.
+        // These win over arguments of the same name.
         this.carriers.put("record", Carrier.RECORD);
         this.carriers.put("coordinates", Carrier.COORDINATES);
         this.carriers.put("headers", Carrier.HEADERS_OF_RECORD);
@@ -155,7 +155,7 @@ final class MessageParameters {
         return (method != null) ? method.getReturnType() : Object.class;
     }
 
-    /** What carries the message behind a variable. */
+    /** Returns the carrier behind a variable. */
     Carrier carrier(String variable) {
         return this.carriers.getOrDefault(variable, Carrier.NONE);
     }

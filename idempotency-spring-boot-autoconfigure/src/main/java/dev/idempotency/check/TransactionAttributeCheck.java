@@ -61,7 +61,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
                 report.add(
                         Check.NO_ROLLBACK,
                         "Its @Transactional names exceptions in noRollbackFor.",
-                        "Remove noRollbackFor; catch what is not a failure in the listener.");
+                        "Remove noRollbackFor; catch expected exceptions in the listener.");
             }
             if (!advised) {
                 checkManager(listener, managerOf(own, null), true, report);

@@ -44,7 +44,7 @@ final class IdentityResolver {
         return consumer;
     }
 
-    /** Retry topics have groups of their own, but belong to the same consumer: the main listener's group counts. */
+    /** Retry topics have separate groups, but belong to the same consumer: the main listener's group counts. */
     private String groupOf(AbstractMessageListenerContainer<?, ?> container) {
         String group = Objects.requireNonNullElse(container.getGroupId(), "-");
         if (container.getMainListenerId() != null) {

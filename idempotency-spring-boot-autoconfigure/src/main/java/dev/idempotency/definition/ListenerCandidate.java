@@ -67,7 +67,7 @@ record ListenerCandidate(
         return isHandler() ? type : type + "." + methodName();
     }
 
-    /** Kotlin appends the name of the module to that of an internal function, and builds name modules as they like. */
+    /** Kotlin appends the module's name, which depends on the build, to the name of an internal function. */
     private String methodName() {
         String name = this.method.getName();
         int end = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;

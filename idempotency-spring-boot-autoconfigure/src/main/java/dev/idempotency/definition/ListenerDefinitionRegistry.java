@@ -69,10 +69,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /**
-     * Defines the listeners behind a container, as far as their faults allow; these are told by {@link #listeners()}.
+     * Defines the listeners behind a container, as far as their faults allow; {@link #listeners()} has the faults.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
-     * @param installation lets calls of a bean's method be seen behind all aspects, and tells whether they are
+     * @param installation watches calls of a bean's method behind all aspects, and returns whether it can
      * @return its protected methods, or {@code null} if there are none
      */
     @Nullable

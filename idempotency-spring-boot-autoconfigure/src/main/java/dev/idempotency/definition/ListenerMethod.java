@@ -43,7 +43,7 @@ public final class ListenerMethod {
             MessageHeaderAccessor.class,
             ConsumerRecords.class);
 
-    /** What message converters convert, so that a value of such a type need not be the payload. */
+    /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
 
     private final Method method;
@@ -88,12 +88,12 @@ public final class ListenerMethod {
         return this.targetSeen;
     }
 
-    /** Who keeps its replies, or {@code null} if nobody does. */
+    /** Keeps its replies, or {@code null} if they are not kept. */
     public @Nullable ReplyKeeper replies() {
         return this.replies;
     }
 
-    /** What is returned in its place where it is not called. */
+    /** Returns the result for a call that is skipped. */
     @Nullable
     public Object resultWhenSkipped() {
         Class<?> type = this.method.getReturnType();

@@ -20,13 +20,13 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * A listener method that is to be protected, behind one of its containers.
+ * A protected listener method behind one of its containers.
  *
  * @param consumer what is known of it
  * @param bean the listener's bean, as the container calls it: a proxy
  * @param method the method of the user's class
  * @param container the container
- * @param transactionManager who opens its transactions; {@code null} if a fault says that there is nobody
+ * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
  * @param transactionAttribute their attributes
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
  * @param versionExpression the expression for their versions, or {@code null} if they have none

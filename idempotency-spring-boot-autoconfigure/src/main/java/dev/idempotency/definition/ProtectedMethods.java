@@ -52,12 +52,12 @@ public final class ProtectedMethods {
         return this.transactionPerPoll;
     }
 
-    /** The definition that stands for all where they do not differ in what is asked for: the first by name. */
+    /** Returns the first definition by name, where all have the requested in common. */
     public ListenerDefinition representative() {
         return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
-    /** The definition of the method that a proxy was called with, which may be that of an interface. */
+    /** Returns the definition of the method that a proxy was called with, which may be an interface's. */
     @Nullable
     public ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
         ListenerDefinition known = this.byInvokedMethod.get(invoked);

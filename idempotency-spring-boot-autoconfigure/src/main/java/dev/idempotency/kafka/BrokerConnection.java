@@ -21,7 +21,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /**
  * How clients get to their brokers: the servers, and what these ask of a client.
  *
- * @param settings those of a client's settings that this is made of
+ * @param settings the client settings that concern the connection
  */
 public record BrokerConnection(Map<String, Object> settings) {
 
@@ -39,12 +39,12 @@ public record BrokerConnection(Map<String, Object> settings) {
         settings = Map.copyOf(settings);
     }
 
-    /** That of the application's producers. */
+    /** Returns the connection of the application's producers. */
     public static BrokerConnection of(ProducerFactory<?, ?> producers) {
         return ofClient(producers.getConfigurationProperties());
     }
 
-    /** That of a container's consumers. */
+    /** Returns the connection of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
         return ofClient(ContainerFacts.consumerSettings(container));
     }
@@ -82,7 +82,7 @@ public record BrokerConnection(Map<String, Object> settings) {
         return !servers().isEmpty() && !other.servers().isEmpty() && Collections.disjoint(servers(), other.servers());
     }
 
-    /** The settings of a client with this connection in the place of its own. */
+    /** Returns the settings of a client with its connection replaced by this one. */
     public Map<String, Object> in(Map<String, Object> client) {
         Map<String, Object> configuration = new HashMap<>(client);
         configuration.keySet().removeIf(BrokerConnection::belongs);

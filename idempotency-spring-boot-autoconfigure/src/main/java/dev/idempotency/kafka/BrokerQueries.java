@@ -42,7 +42,7 @@ public final class BrokerQueries implements AutoCloseable {
         return (found != null) ? found.topicId() : null;
     }
 
-    /** Those of the topics that there are, by their names. */
+    /** Returns the existing topics among these, by name. */
     public Map<String, TopicDescription> describe(Collection<String> topics) {
         Map<String, TopicDescription> found = new HashMap<>();
         this.admin.describeTopics(topics).topicNameValues().forEach((topic, answer) -> {

@@ -21,7 +21,7 @@ import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerA
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
-/** What a container does not tell by itself. */
+/** Answers questions about containers that they have no methods for. */
 public final class ContainerFacts {
 
     private ContainerFacts() {}
@@ -35,7 +35,7 @@ public final class ContainerFacts {
         return settings;
     }
 
-    /** Those of the listener alone, with the defaults of its properties. */
+    /** Returns the settings of the listener alone, with the defaults of its properties. */
     static Map<String, Object> ownConsumerSettings(AbstractMessageListenerContainer<?, ?> container) {
         Map<String, Object> settings = new HashMap<>();
         Properties own = container.getContainerProperties().getKafkaConsumerProperties();
@@ -92,7 +92,7 @@ public final class ContainerFacts {
                 .anyMatch(interceptor -> !(interceptor instanceof ReceivedRecordsInterceptor));
     }
 
-    /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
+    /** Whether it hands over all records of a poll at once, even if the listener method takes single records. */
     public static boolean deliversBatches(MessageListenerContainer container) {
         return listenerOf(container) instanceof BatchMessageListener;
     }

@@ -21,7 +21,7 @@ public final class DeserializerInstrumentation {
 
     private final ReceivedRecords received = new ReceivedRecords();
 
-    /** What was received. */
+    /** Returns the received records. */
     public ReceivedRecords records() {
         return this.received;
     }
@@ -41,7 +41,7 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
-    /** Has what was remembered of a container's records forgotten before its next poll. */
+    /** Makes a container's received records be forgotten before its next poll. */
     public void forgetBetweenPolls(AbstractMessageListenerContainer<?, ?> container) {
         ReceivedRecordsInterceptor.install(container, this.received);
     }
@@ -55,7 +55,7 @@ public final class DeserializerInstrumentation {
         return this.received::digestOf;
     }
 
-    /** Wraps the deserializers in properties of this container alone, which it is given: it may have had those of others. */
+    /** Wraps the deserializers in properties of this container alone: it may have shared its properties. */
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory =
                 (DefaultKafkaConsumerFactory<?, ?>) SpringKafkaInternals.consumerFactoryOf(container);

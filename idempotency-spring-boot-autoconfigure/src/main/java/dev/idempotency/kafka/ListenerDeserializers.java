@@ -35,7 +35,7 @@ public final class ListenerDeserializers implements AutoCloseable {
     public ListenerDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
         Map<String, Object> settings = ContainerFacts.consumerSettings(container);
-        // What was received is known here anyway.
+        // The received bytes are known here.
         settings.remove(CapturingDeserializer.RECEIVED);
         settings.remove(CapturingDeserializer.MESSAGES_FAULT);
         this.keys = resolve(factory, settings, true);

@@ -20,7 +20,7 @@ public interface PayloadDigester {
     /** Looks at nothing. */
     PayloadDigester NONE = record -> null;
 
-    /** Digests deserialized values: text and bytes say what was received, other types do not. */
+    /** Digests deserialized values: text and bytes only, as other types do not show the received bytes. */
     PayloadDigester OF_VALUES = record -> {
         Object value = record.value();
         if (value == null) {
@@ -35,7 +35,7 @@ public interface PayloadDigester {
         return (value instanceof ByteBuffer buffer) ? (Long) of(buffer) : null;
     };
 
-    /** Returns the digest of a record's payload, or {@code null} if it is not known what was received. */
+    /** Returns the digest of a record's payload, or {@code null} if the received bytes are not known. */
     @Nullable
     Long digest(ConsumerRecord<?, ?> record);
 

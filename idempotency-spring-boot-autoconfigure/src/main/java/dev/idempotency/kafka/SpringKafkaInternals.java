@@ -130,7 +130,7 @@ public final class SpringKafkaInternals {
     }
 
     /**
-     * For the check whether an error handler drops what fails too often. Its tracker puts a lambda of its own in the place of a
+     * For the check whether an error handler drops what fails too often. Its tracker puts a lambda in the place of a
      * missing recoverer, and another around one that is there: the second holds a {@link BiConsumer}.
      */
     public static boolean hasNoRecoverer(FailedRecordProcessor errorHandler) {

@@ -20,7 +20,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /**
  * Knows which topics the records of one container are from. The broker is asked when the first records of a partition come
  * after its assignment, and again when the offsets of a partition go back: a topic that was deleted and created again
- * starts anew, without a rebalance if nobody has looked meanwhile.
+ * starts anew, perhaps without a rebalance.
  *
  * <p>What is known of a partition holds until then: a consumer may still hold records of a deleted topic.
  */
@@ -96,7 +96,7 @@ public final class TopicIdTracker {
         return found;
     }
 
-    /** The topic that a record was copied from or, where that is gone for good, the one that the copy stands in. */
+    /** Returns the topic that a record was copied from or, if that was deleted, the topic of the copy. */
     private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
         try {
             return find(original, original.offset(), OF_KEY, this.positionsOfOriginals);

@@ -62,7 +62,7 @@ public final class ExpressionKeySource implements KeySource {
      *
      * @param role what it gives: {@code key} or {@code version}
      * @param argumentNames the names of the listener's arguments, in their order
-     * @param coordinates finds {@code #coordinates}: those of a record, or of the one that it is a copy of
+     * @param coordinates finds {@code #coordinates} of a record or, for a copy, of the original
      * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist
      */
     public ExpressionKeySource(
@@ -156,7 +156,7 @@ public final class ExpressionKeySource implements KeySource {
         return key.toString();
     }
 
-    /** What the expression gives for a message, or {@code null} if that is absent. */
+    /** Returns the value of the expression for a message, or {@code null} if there is none. */
     @Nullable
     Object valueOf(MessageView message) {
         return evaluate(this.parts.get(0), context(message));

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
 public interface KeySource {
 
-    /** The record's own coordinates: those of a copy are others. */
+    /** The record's own coordinates; a copy has others. */
     KeySource OFFSET = new OfRecord("the offset", record -> RecordCoordinates.of(record).toString());
 
     /** Returns the key of a message, or {@code null} if it has none. */

@@ -14,7 +14,7 @@ import org.springframework.util.StringUtils;
 /** Gives the messages of one consumer their identity. */
 public final class MessageIdResolver {
 
-    /** Reasons may quote what was received. */
+    /** Reasons may quote the message. */
     private static final int LONGEST_REASON = 500;
 
     private final String consumer;
@@ -64,7 +64,7 @@ public final class MessageIdResolver {
     /**
      * Identifies a message.
      *
-     * @return its id, or {@code null} if it has no key and is to be processed all the same
+     * @return its id, or {@code null} if it has no key and such messages are processed
      * @throws MissingMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
      * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot

@@ -53,8 +53,8 @@ final class MessageIdStamper {
      *
      * @param given what the application sends
      * @param sent what an interceptor has made of it, or the same
-     * @param serializers those of the producer; asked only if the id is derived
-     * @return what is to be sent: a copy if headers can no longer be changed
+     * @param serializers the producer's; used only to derive an id
+     * @return the record to send: a copy if headers can no longer be changed
      */
     <K, V> ProducerRecord<K, V> stamp(
             ProducerRecord<K, V> given, ProducerRecord<K, V> sent, Supplier<ProducerSerializers> serializers) {
