@@ -6,6 +6,7 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.observe.ConsumerDescription;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -51,7 +52,7 @@ final class ConsumerNameCheck implements ListenerCheck {
     private void checkOthers(ProtectedListener listener, Report report) {
         this.all.get().stream()
                 .filter(other -> isAnotherOfTheSameName(other, listener))
-                .findFirst()
+                .min(Comparator.comparing(other -> other.consumer().listener()))
                 .ifPresent(other -> report.add(
                         Check.SHARED_CONSUMER_NAME,
                         "Its consumer name '%s' is also that of %s; this one is for %s, the other for %s."

@@ -333,10 +333,6 @@ class FaultyListeners {
         @IdempotentListener("assigned")
         void onePartition(String payload) {}
 
-        @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "1"), groupId = "g")
-        @IdempotentListener("assigned")
-        void samePartition(String payload) {}
-
         @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "2"), groupId = "g")
         @IdempotentListener("assigned")
         void otherPartition(String payload) {}
