@@ -12,6 +12,7 @@ dependencies {
     "implementation"(libs.spring.kafka.test)
     "implementation"(libs.spring.boot.starter.webmvc)
     "implementation"(libs.spring.boot.starter.actuator)
+    "runtimeOnly"(libs.micrometer.registry.prometheus)
 
     "testImplementation"(libs.spring.boot.starter.test)
     "testImplementation"(project(":idempotency-spring-boot-test"))
