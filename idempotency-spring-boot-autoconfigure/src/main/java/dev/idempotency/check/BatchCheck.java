@@ -45,7 +45,8 @@ final class BatchCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Report report) {
-        if (!(ContainerFacts.innermostListenerOf(listener.container()) instanceof BatchMessagingMessageListenerAdapter)) {
+        if (!(ContainerFacts.innermostListenerOf(listener.container())
+                instanceof BatchMessagingMessageListenerAdapter)) {
             return;
         }
         Parameter[] parameters = listener.method().getParameters();

@@ -49,8 +49,8 @@ final class KeyCheck implements ListenerCheck {
                     + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
 
     /** Of a record: a retry or a republication gets new ones, and two states may share them. */
-    private static final Set<String> TIMES_AND_OFFSETS = Set.of(
-            "timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
+    private static final Set<String> TIMES_AND_OFFSETS =
+            Set.of("timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
 
     private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
 
@@ -166,7 +166,8 @@ final class KeyCheck implements ListenerCheck {
     private static boolean isAssignedByBroker(Path path, MessageParameters parameters) {
         return (RECORDS.contains(parameters.carrier(path.variable())) && TIMES_AND_OFFSETS.contains(path.first()))
                 || TIMES_AND_OFFSETS.contains(parameters.header(path.variable()))
-                || path.steps().stream().anyMatch(step -> step.startsWith("kafka_") && TIMES_AND_OFFSETS.contains(step));
+                || path.steps().stream()
+                        .anyMatch(step -> step.startsWith("kafka_") && TIMES_AND_OFFSETS.contains(step));
     }
 
     private static void checkKey(String expression, MessagePaths paths, MessageParameters parameters, Report report) {

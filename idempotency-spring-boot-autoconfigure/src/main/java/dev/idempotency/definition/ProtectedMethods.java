@@ -20,7 +20,11 @@ public final class ProtectedMethods {
     private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll, boolean claimed, TopicIdTracker topics) {
+    ProtectedMethods(
+            Map<Method, ListenerDefinition> definitions,
+            boolean transactionPerPoll,
+            boolean claimed,
+            TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.transactionPerPoll = transactionPerPoll;
         this.claimed = claimed;

@@ -88,9 +88,8 @@ public final class TopicIdTracker {
             return told;
         }
         RecordCoordinates own = RecordCoordinates.of(record);
-        Uuid id = original.equals(own)
-                ? find(own, own.offset(), OF_KEY, this.positions)
-                : topicOfOriginal(original, own);
+        Uuid id =
+                original.equals(own) ? find(own, own.offset(), OF_KEY, this.positions) : topicOfOriginal(original, own);
         TopicCoordinates found = TopicCoordinates.of(id, original);
         found.tellBy(record);
         return found;

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 public interface KeySource {
 
     /** The record's own coordinates; a copy has others. */
-    KeySource OFFSET = new OfRecord("the offset", record -> RecordCoordinates.of(record).toString());
+    KeySource OFFSET =
+            new OfRecord("the offset", record -> RecordCoordinates.of(record).toString());
 
     /** Returns the key of a message, or {@code null} if it has none. */
     @Nullable

@@ -4,7 +4,6 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.Version;
 import java.lang.reflect.Modifier;
 import java.math.BigDecimal;
@@ -24,7 +23,6 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Finds the versions of one consumer's messages.

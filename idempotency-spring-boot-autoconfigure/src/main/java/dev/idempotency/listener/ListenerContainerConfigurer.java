@@ -1,8 +1,8 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;

@@ -83,7 +83,9 @@ final class MessageIdStamper {
             return before;
         }
         String derived = IdempotencyContext.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
-        return (derived != null || copy) ? derived : mintAt(System.currentTimeMillis()).toString();
+        return (derived != null || copy)
+                ? derived
+                : mintAt(System.currentTimeMillis()).toString();
     }
 
     /** Key and value as sent, and their types: objects of two types may have the same bytes. */

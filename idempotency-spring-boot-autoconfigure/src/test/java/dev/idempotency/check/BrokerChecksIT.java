@@ -7,18 +7,13 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.TopicConfig;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -54,8 +49,7 @@ class BrokerChecksIT {
     }
 
     @Test
-    void topicsThatOutliveTheMemoryOfTheirConsumersAreWarnedOf(CapturedOutput output)
-            throws Exception {
+    void topicsThatOutliveTheMemoryOfTheirConsumersAreWarnedOf(CapturedOutput output) throws Exception {
         String prefix = TestKafka.uniqueName("topic");
         createTopic(
                 prefix + "-month",

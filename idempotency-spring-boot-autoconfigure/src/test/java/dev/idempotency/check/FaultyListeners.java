@@ -7,17 +7,12 @@ import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.time.Clock;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Flow;
-import java.util.concurrent.FutureTask;
 import kotlin.coroutines.Continuation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
@@ -26,10 +21,8 @@ import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AliasFor;
@@ -41,9 +34,7 @@ import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.annotation.TopicPartition;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -52,15 +43,10 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
-import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
 import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
 import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.MessageHeaders;
-import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -468,7 +454,13 @@ class FaultyListeners {
         @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
         void constraintMissing(String payload) {}
 
-        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_pkey", key = "#payload", retention = "1d", inbox = "true", keepReply = true)
+        @Faulty(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "idempotency_processed_pkey",
+                key = "#payload",
+                retention = "1d",
+                inbox = "true",
+                keepReply = true)
         @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {
             return payload;
@@ -477,7 +469,9 @@ class FaultyListeners {
 
     static class Constrained {
 
-        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
+        @Faulty(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
         void constrained(String payload) {}
     }
 
@@ -499,7 +493,11 @@ class FaultyListeners {
 
     static class Several {
 
-        @Faulty(properties = "enable.auto.commit=true", key = "#nothing", retention = "soon", transactionManager = "nobody")
+        @Faulty(
+                properties = "enable.auto.commit=true",
+                key = "#nothing",
+                retention = "soon",
+                transactionManager = "nobody")
         private CompletableFuture<Void> several(String payload) {
             return CompletableFuture.completedFuture(null);
         }
@@ -568,16 +566,27 @@ class FaultyListeners {
         @Faulty(consumer = "offsets-conflicts", strategy = Strategy.OFFSET, conflicts = OnConflict.FAIL)
         void offsetsWithConflicts(String payload) {}
 
-        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()", conflicts = OnConflict.FAIL)
+        @Faulty(
+                strategy = Strategy.VERSION,
+                key = "#payload",
+                version = "#payload.length()",
+                conflicts = OnConflict.FAIL)
         void versionsWithConflicts(String payload) {}
 
-        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_pkey", conflicts = OnConflict.WARN)
+        @Faulty(
+                strategy = Strategy.UNIQUE_CONSTRAINT,
+                uniqueConstraint = "idempotency_processed_pkey",
+                conflicts = OnConflict.WARN)
         void constraintWithConflicts(String payload) {}
 
         @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
         void versionOfNoText(String payload) {}
 
-        @Faulty(consumer = "offsets-without-text", strategy = Strategy.OFFSET, key = "${no.such.key:}", retention = "${no.such.retention:}")
+        @Faulty(
+                consumer = "offsets-without-text",
+                strategy = Strategy.OFFSET,
+                key = "${no.such.key:}",
+                retention = "${no.such.retention:}")
         void offsetsWithoutText(String payload) {}
     }
 
@@ -719,13 +728,16 @@ class FaultyListeners {
 
     @Bean
     @SuppressWarnings("removal") // Still in force where it is set.
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> containerTransactions(PlatformTransactionManager transactionManager) {
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> containerTransactions(
+            PlatformTransactionManager transactionManager) {
         return container -> container.getContainerProperties().setTransactionManager(transactionManager);
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> transactionAdvice(TransactionManager transactionManager) {
-        return container -> container.getContainerProperties()
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> transactionAdvice(
+            TransactionManager transactionManager) {
+        return container -> container
+                .getContainerProperties()
                 .setAdviceChain(
                         new TransactionInterceptor(transactionManager, new MatchAlwaysTransactionAttributeSource()));
     }
@@ -741,9 +753,10 @@ class FaultyListeners {
     }
 
     @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recovering(KafkaTemplate<?, ?> template) {
-        return container -> container.setCommonErrorHandler(
-                new DefaultErrorHandler(new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recovering(
+            KafkaTemplate<?, ?> template) {
+        return container -> container.setCommonErrorHandler(new DefaultErrorHandler(
+                new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
     }
 
     @Bean
@@ -763,7 +776,8 @@ class FaultyListeners {
 
     @Bean
     ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advised() {
-        return container -> container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
+        return container ->
+                container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
     }
 
     @Bean

@@ -50,7 +50,8 @@ class FaultyListenersIT {
             log = output.getAll();
             warnings = log.lines()
                     .filter(line -> line.contains(" WARN ") && line.contains("dev.idempotency.check.Findings"))
-                    .map(line -> line.substring(line.indexOf(" : [") + 4).replaceAll("[0-9a-f]{8}(-[0-9a-f]{4,12}){4}", "…"))
+                    .map(line ->
+                            line.substring(line.indexOf(" : [") + 4).replaceAll("[0-9a-f]{8}(-[0-9a-f]{4,12}){4}", "…"))
                     .map(line -> line.split("\\] |: ", 3))
                     .map(parts -> "[%s] %s%n  %s".formatted(parts[0], placesIn(parts[1]), parts[2]))
                     .sorted()

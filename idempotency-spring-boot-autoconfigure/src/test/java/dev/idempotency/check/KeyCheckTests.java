@@ -206,7 +206,14 @@ class KeyCheckTests {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"#record.timestamp()", "#same . timestamp()", "#about.offset()", "#at", "#message.headers['kafka_offset']", "7"})
+            strings = {
+                "#record.timestamp()",
+                "#same . timestamp()",
+                "#about.offset()",
+                "#at",
+                "#message.headers['kafka_offset']",
+                "7"
+            })
     void aVersionThatIsNotOfTheStateIsFound(String expression) {
         assertThat(findings("records", "#record.key()", expression)).containsExactly(Check.AMBIGUOUS_KEY);
     }

@@ -16,11 +16,9 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,31 +26,21 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.kafka.annotation.EnableKafka;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.annotation.KafkaListenerConfigurer;
 import org.springframework.kafka.annotation.KafkaListeners;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.KafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.util.ReflectionUtils;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerChecksIT {
@@ -104,7 +92,8 @@ class ListenerChecksIT {
             assertThat(failure.findings())
                     .extracting(Finding::check)
                     .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
-            assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class))).findings())
+            assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class)))
+                            .findings())
                     .extracting(Finding::check)
                     .contains(Check.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())

@@ -3,7 +3,6 @@ package dev.idempotency.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import dev.idempotency.Check;
 import dev.idempotency.Check.Finding;
 import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
@@ -64,8 +63,8 @@ class TransactionManagerCheckIT {
                 .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown))
                 .findings();
         assertThat(findings.stream()
-                        .map(finding -> finding.check() + " " + finding.where().replaceAll(", bean [^;]*", "")
-                                + ": " + finding.what().replaceAll("@[0-9a-f]+", "").replaceFirst("HikariDataSource.*", "")))
+                        .map(finding -> finding.check() + " " + finding.where().replaceAll(", bean [^;]*", "") + ": "
+                                + finding.what().replaceAll("@[0-9a-f]+", "").replaceFirst("HikariDataSource.*", "")))
                 .map(text -> text.replace(Listeners.class.getName() + ".", "").replace("(String)", ""))
                 .satisfiesExactlyInAnyOrder(
                         found -> assertThat(found)
@@ -76,7 +75,8 @@ class TransactionManagerCheckIT {
                                 .contains("'nobody', but no PlatformTransactionManager has that name"),
                         found -> assertThat(found)
                                 .startsWith("transaction-data-source other")
-                                .contains("; other", "Its transaction manager (JdbcTransactionManager) does not manage"),
+                                .contains(
+                                        "; other", "Its transaction manager (JdbcTransactionManager) does not manage"),
                         found -> assertThat(found)
                                 .startsWith("transaction-data-source kafka:")
                                 .contains("Its transaction manager (KafkaTransactionManager) does not manage"),

@@ -17,8 +17,8 @@ class IdentityResolverTests {
     @Test
     void theCompilersFlagIsNamedWhereNamesOfArgumentsAreMissing() {
         Method method = ClassUtils.getMethod(Consumer.class, "accept", Object.class);
-        IdempotentListener annotation = ClassUtils.getMethod(Keyed.class, "on", String.class)
-                .getAnnotation(IdempotentListener.class);
+        IdempotentListener annotation =
+                ClassUtils.getMethod(Keyed.class, "on", String.class).getAnnotation(IdempotentListener.class);
         IdentityResolver resolver = new IdentityResolver(new DefaultListableBeanFactory(), record -> null);
 
         ListenerFault.Found thrown = catchThrowableOfType(

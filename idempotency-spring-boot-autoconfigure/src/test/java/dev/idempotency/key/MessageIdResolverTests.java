@@ -340,12 +340,7 @@ class MessageIdResolverTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "'x/' + #payload",
-                "'x/' + {1, 2}",
-                "'x/' + new java.util.Date(0)"
-            })
+    @ValueSource(strings = {"'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
     void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
         assertThatExceptionOfType(InvalidMessageKeyException.class)
                 .isThrownBy(() -> evaluate(expression, new Object()))

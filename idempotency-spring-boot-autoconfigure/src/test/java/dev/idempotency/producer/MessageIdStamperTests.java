@@ -30,8 +30,8 @@ import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 /** Which records are given an id, and which. */
 class MessageIdStamperTests {
 
-    private static final MessageId INCOMING =
-            MessageId.of("billing", MessageIdStamper.mintAt(System.currentTimeMillis()).toString());
+    private static final MessageId INCOMING = MessageId.of(
+            "billing", MessageIdStamper.mintAt(System.currentTimeMillis()).toString());
 
     private final MessageIdStamper stamper = new MessageIdStamper(List.of("x-event-id"));
 
