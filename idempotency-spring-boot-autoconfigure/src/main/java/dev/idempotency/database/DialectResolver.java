@@ -13,8 +13,7 @@ public final class DialectResolver {
 
     /** The dialect of the database behind the data source, by the name its product gives itself. */
     public static Dialect resolve(DataSource dataSource) {
-        ConnectionCallback<String> look =
-                connection -> connection.getMetaData().getDatabaseProductName();
+        ConnectionCallback<String> look = connection -> connection.getMetaData().getDatabaseProductName();
         try {
             return resolve(new JdbcTemplate(dataSource).execute(look), dataSource);
         } catch (DataAccessException ex) {

@@ -70,7 +70,8 @@ final class PostgresClaims implements ClaimStatement {
             statement.setQueryTimeout(timeoutSeconds);
             statement.setString(1, consumer);
             setArray(statement, 2, "varchar", claims, claim -> claim.id().value());
-            setArray(statement, 3, "varchar", claims, claim -> claim.coordinates().topic());
+            setArray(statement, 3, "varchar", claims, claim -> claim.coordinates()
+                    .topic());
             setArray(statement, 4, "int4", claims, claim -> claim.coordinates().partition());
             setArray(statement, 5, "int8", claims, claim -> claim.coordinates().offset());
             setArray(statement, 6, "int8", claims, Claim::payloadDigest);

@@ -60,8 +60,8 @@ final class PostgresPositions implements PositionStatement {
                     String topic = rows.getString(2);
                     int partition = rows.getInt(3);
                     claims.stream()
-                            .filter(claim ->
-                                    claim.partition() == partition && claim.topic().equals(topic))
+                            .filter(claim -> claim.partition() == partition
+                                    && claim.topic().equals(topic))
                             .forEach(claim -> moved.put(claim, previous));
                 }
                 return moved;

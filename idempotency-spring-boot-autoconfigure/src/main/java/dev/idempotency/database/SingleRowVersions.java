@@ -18,8 +18,7 @@ import org.springframework.jdbc.core.PreparedStatementCallback;
  */
 final class SingleRowVersions implements VersionStatement {
 
-    private static final String FIND =
-            "select claim_token, %s from %s where consumer_id = ? and message_id = ?%s";
+    private static final String FIND = "select claim_token, %s from %s where consumer_id = ? and message_id = ?%s";
 
     private final String move;
     private final PreparedStatementCallback<Boolean> execution;
@@ -34,7 +33,8 @@ final class SingleRowVersions implements VersionStatement {
     SingleRowVersions(String move, String table, PreparedStatementCallback<Boolean> execution, Dialect dialect) {
         this.move = move;
         this.execution = execution;
-        this.find = FIND.formatted(StoredVersion.previousColumns(dialect::secondsOf, dialect.now()), table, dialect.currentRead());
+        this.find = FIND.formatted(
+                StoredVersion.previousColumns(dialect::secondsOf, dialect.now()), table, dialect.currentRead());
     }
 
     @Override

@@ -1,8 +1,8 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -31,7 +31,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
 
-
     /**
      * By time and not by offset: a record from before the consumer used the library may be retried or redriven, and then
      * leaves a row with its low offset.

@@ -39,7 +39,8 @@ public final class JdbcVersionStore {
         this.table = new ClaimTable<>(
                 database,
                 database.versionTable(),
-                StoredVersion.columns(database.dialect()::secondsOf, database.dialect().now()),
+                StoredVersion.columns(
+                        database.dialect()::secondsOf, database.dialect().now()),
                 StoredVersion::read,
                 database.versionEstimate());
     }

@@ -132,7 +132,8 @@ public final class ProcessedMessagePurge {
     public Purged purgeAbandoned(String consumer, Duration idle, Instant from, int limit) {
         return this.transaction.execute(status -> {
             Activity activity = activityOf(consumer);
-            boolean abandoned = activity != null && activity.last().isBefore(activity.now().minus(idle));
+            boolean abandoned =
+                    activity != null && activity.last().isBefore(activity.now().minus(idle));
             return purgeBefore(abandoned ? activity.last().plusNanos(1_000) : from, consumer, from, limit);
         });
     }
@@ -161,7 +162,8 @@ public final class ProcessedMessagePurge {
     private Instant heldBeforePauses(Instant cutoff, String consumer, Duration retention, Instant from) {
         Instant held = cutoff;
         for (int pauses = 0; pauses < PAUSES && held.isAfter(from); pauses++) {
-            Instant before = look(this.lastBefore, consumer, EpochSeconds.toDecimal(from), EpochSeconds.toDecimal(held));
+            Instant before =
+                    look(this.lastBefore, consumer, EpochSeconds.toDecimal(from), EpochSeconds.toDecimal(held));
             Instant after = look(this.firstSince, consumer, EpochSeconds.toDecimal(held));
             if (before == null
                     || after == null

@@ -1,6 +1,5 @@
 package dev.idempotency.inbox;
 
-
 import dev.idempotency.testing.TestMariaDb;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;

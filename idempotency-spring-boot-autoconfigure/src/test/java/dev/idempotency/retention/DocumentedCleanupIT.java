@@ -53,9 +53,10 @@ class DocumentedCleanupIT {
                                 + " processed_at",
                         String.class))
                 // Back after pauses longer than 7 days, of which three in a row are passed over.
-                .isEqualTo(List.of(("back-46 back-40 back-20 back-1 billing-29 billing-8 billing-0 down-46 down-40 mailing-6"
-                                + " mailing-0 rare-60 rare-40 rare-20 rare-0")
-                        .split(" ")));
+                .isEqualTo(List.of(
+                        ("back-46 back-40 back-20 back-1 billing-29 billing-8 billing-0 down-46 down-40 mailing-6"
+                                        + " mailing-0 rare-60 rare-40 rare-20 rare-0")
+                                .split(" ")));
         assertThat(this.jdbc.update(command)).isEqualTo(10_000);
     }
 

@@ -153,8 +153,8 @@ class StoreStateMachineIT {
             this.jdbc.execute("create table effect (message varchar(10) not null)");
             this.store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(30));
             this.purge = new ProcessedMessagePurge(database);
-            this.setTime = "update idempotency_processed set processed_at = " + database.dialect().timeOfSeconds()
-                    + " where message_id = ?";
+            this.setTime = "update idempotency_processed set processed_at = "
+                    + database.dialect().timeOfSeconds() + " where message_id = ?";
             this.consumers = List.of(new Consumer(), new Consumer());
         }
 
@@ -230,17 +230,14 @@ class StoreStateMachineIT {
         private void agree() {
             assertThat(this.store.find(ids(MESSAGES)).keySet()).isEqualTo(new HashSet<>(ids(this.processed)));
             Map<String, Integer> applied = new TreeMap<>();
-            this.jdbc.query(
-                    "select message, count(*) from effect group by message",
-                    row -> {
-                        applied.put(row.getString(1), row.getInt(2));
-                    });
+            this.jdbc.query("select message, count(*) from effect group by message", row -> {
+                applied.put(row.getString(1), row.getInt(2));
+            });
             assertThat(applied).isEqualTo(this.effects);
         }
 
         private void setTime(String message, Duration ago) {
-            this.jdbc.update(
-                    this.setTime, EpochSeconds.toDecimal(Instant.now().minus(ago)), message);
+            this.jdbc.update(this.setTime, EpochSeconds.toDecimal(Instant.now().minus(ago)), message);
         }
 
         void close() {
@@ -268,13 +265,11 @@ class StoreStateMachineIT {
                 List<Claim> claims = ids(messages).stream()
                         .map(id -> new Claim(id, new RecordCoordinates("topic", 0, 0)))
                         .toList();
-                Set<MessageId> free = lookFirst
-                        ? Machine.this.store.claimOrFind(claims).claimed()
-                        : Machine.this.store.claim(claims);
+                Set<MessageId> free =
+                        lookFirst ? Machine.this.store.claimOrFind(claims).claimed() : Machine.this.store.claim(claims);
                 free.stream()
                         .filter(id -> MESSAGES.contains(id.value()))
-                        .forEach(id ->
-                                Machine.this.jdbc.update("insert into effect (message) values (?)", id.value()));
+                        .forEach(id -> Machine.this.jdbc.update("insert into effect (message) values (?)", id.value()));
                 return free.stream().map(MessageId::value).collect(Collectors.toSet());
             }
 
@@ -304,8 +299,8 @@ class StoreStateMachineIT {
 
             /** Ends the connection, and commits then. */
             private void crash(TransactionStatus open) {
-                Integer process = get(submit(
-                        () -> Machine.this.jdbc.queryForObject("select pg_backend_pid()", Integer.class)));
+                Integer process =
+                        get(submit(() -> Machine.this.jdbc.queryForObject("select pg_backend_pid()", Integer.class)));
                 Machine.this.jdbc.queryForList("select pg_terminate_backend(?, 30000)", process);
                 assertThatThrownBy(() -> get(submit(() -> {
                             this.transactions.commit(open);
@@ -313,7 +308,6 @@ class StoreStateMachineIT {
                         })))
                         .isNotNull();
             }
-
         }
     }
 

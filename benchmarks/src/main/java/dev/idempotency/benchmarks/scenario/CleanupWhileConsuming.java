@@ -51,15 +51,14 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> undisturbed = new ArrayList<>();
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
-                setting.database(),
-                MeasuredListener.classesOf(MeasuredRecordListeners.ours()))) {
+                setting.database(), MeasuredListener.classesOf(MeasuredRecordListeners.ours()))) {
             JdbcTemplate jdbc = application.jdbc();
             MeasuredRecordListeners.IDEMPOTENT.forgetAll(jdbc);
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
-            Removal removal = new Removal(new Cleanup(
-                    application.beans(CleanupTask.class), BATCH_SIZE, ROWS_PER_RUN, List.of()));
+            Removal removal =
+                    new Removal(new Cleanup(application.beans(CleanupTask.class), BATCH_SIZE, ROWS_PER_RUN, List.of()));
             try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {
                 for (int i = 0; i < 2 * sizes.warmUps(); i++) {
                     turns.measure(listener, messages);
