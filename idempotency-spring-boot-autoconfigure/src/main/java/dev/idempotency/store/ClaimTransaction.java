@@ -66,12 +66,15 @@ final class ClaimTransaction {
      */
     <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
-        Connection connection = holder.getConnection();
+        int limit = timeoutSeconds(holder);
+        long start = System.nanoTime();
         try {
-            requireTransaction(connection);
-            return execute(statement, claimed, connection, timeoutSeconds(holder));
+            requireTransaction(holder.getConnection());
+            return statement.execute(holder.getConnection(), limit);
         } catch (SQLException ex) {
-            throw translate(ex, "claim a message");
+            throw (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex))
+                    ? timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start))
+                    : translate(ex, "claim a message");
         }
     }
 
@@ -93,19 +96,6 @@ final class ClaimTransaction {
     private static void requireTransaction(Connection connection) throws SQLException {
         if (connection.getAutoCommit()) {
             throw notInTransaction("its connection commits by itself");
-        }
-    }
-
-    private <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed, Connection connection, int limit)
-            throws SQLException {
-        long start = System.nanoTime();
-        try {
-            return statement.execute(connection, limit);
-        } catch (SQLException ex) {
-            if (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex)) {
-                throw timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start));
-            }
-            throw ex;
         }
     }
 
