@@ -29,6 +29,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -156,16 +157,13 @@ final class ReconciliationRun {
     }
 
     private void reconcile(ContainerScope scope, JobControl control) {
-        Map<String, Uuid> topicIds = new HashMap<>();
+        Map<String, Optional<Uuid>> topicIds = new HashMap<>();
         BrokerConnection brokers = BrokerConnection.of(scope.container());
         try (PartitionReader reader = scope.open();
                 BrokerQueries queries = new BrokerQueries(brokers, "reconciliation");
-                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> {
-                    if (!topicIds.containsKey(topic)) {
-                        topicIds.put(topic, queries.topicId(topic));
-                    }
-                    return topicIds.get(topic);
-                })) {
+                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> topicIds.computeIfAbsent(
+                                topic, name -> Optional.ofNullable(queries.topicId(name)))
+                        .orElse(null))) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
             committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
@@ -237,8 +235,7 @@ final class ReconciliationRun {
         }
         // Asked once more, as they may have been processed while the other topics were read.
         open = withoutProcessed(open);
-        Map<MessageId, InboxStatus> known =
-                (this.inbox == null || open.isEmpty()) ? Map.of() : this.inbox.statuses(idsOf(open));
+        Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
         for (Candidate candidate : open) {
             ConsumerRecord<byte[], byte[]> record = candidate.record();
             InboxStatus status = known.get(candidate.id());

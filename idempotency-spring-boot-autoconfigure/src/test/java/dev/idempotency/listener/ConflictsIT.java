@@ -1,14 +1,12 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
@@ -200,37 +198,11 @@ class ConflictsIT extends SharedApplicationTest {
         assertThat(entry.status()).isEqualTo(InboxStatus.FAILED);
         Inbox inbox = this.app.bean(Inbox.class);
         assertThat(inbox.replayFailed(kind).sent()).isZero();
-        for (Runnable replay :
-                List.<Runnable>of(() -> inbox.replay(entry.id()), () -> inbox.forgetAndReplay(entry.id()))) {
-            assertThatExceptionOfType(ReplayException.class)
-                    .isThrownBy(replay::run)
-                    .withMessageContaining("its own id is 'kept'");
-        }
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(new MessageId(kind, "kept")))
                 .isTrue();
         inbox.replay(entry.id());
         awaitCaughtUp(kind);
         assertThat(effectsOf(kind)).contains(kind + " first kept", kind + " second kept");
-    }
-
-    /** Of the id of the one, or of that under which the other is kept, no more than a digest is stored. */
-    @ParameterizedTest
-    @ValueSource(ints = {250, 300})
-    void withALongIdItIsNotReplayedWithThoseThatHaveFailedEither(int length) {
-        String kind = "kept";
-        String id = "long".repeat(length).substring(0, length);
-        String second = "second of " + length;
-        this.app.send(topic(kind), id, "first of " + length);
-        this.app.send(topic(kind), id, second);
-        awaitCaughtUp(kind);
-        Inbox inbox = this.app.bean(Inbox.class);
-        List<String> kept = inboxOf(kind).stream()
-                .filter(entry -> entry.status() == InboxStatus.FAILED)
-                .map(entry -> inbox.find(entry.id()).payload())
-                .map(payload -> new String(payload, StandardCharsets.UTF_8))
-                .toList();
-        assertThat(kept).contains(second);
-        assertThat(inbox.replayFailed(kind).sent()).isZero();
     }
 
     @ParameterizedTest
