@@ -25,6 +25,16 @@ public record ErrorsProperties(
         @DefaultValue DeadLetter deadLetter,
         @DefaultValue Outage outage) {
 
+    public ErrorsProperties {
+        if (maxAttempts < 1) {
+            throw new IllegalArgumentException(
+                    "idempotency.errors.max-attempts must be 1 or more, but is " + maxAttempts);
+        }
+        if (Double.isNaN(multiplier) || multiplier < 1) {
+            throw new IllegalArgumentException("idempotency.errors.multiplier must be 1 or more, but is " + multiplier);
+        }
+    }
+
     BackOffSettings retries() {
         return settings("idempotency.errors", this.initialInterval, this.maxInterval);
     }

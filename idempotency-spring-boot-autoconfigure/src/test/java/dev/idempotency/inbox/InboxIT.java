@@ -10,12 +10,14 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestKafka;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -429,7 +431,7 @@ class InboxIT extends SharedApplicationTest {
         sendAndAwait("nacked", "1", "nacked");
         assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
         assertThat(assertEntry("nacked", "1", InboxStatus.PROCESSED, 2).lastError())
-                .contains("NackedException");
+                .contains("nack()");
     }
 
     private void insert(String consumer, String id, InboxStatus status, String topic, int partition, byte[] payload) {
@@ -474,7 +476,7 @@ class InboxIT extends SharedApplicationTest {
         assertThat(output).contains("no longer a partition 7 of topic", "no longer a topic");
     }
 
-    @Import(Effects.class)
+    @Import({Effects.class, SimpleMeterRegistry.class, TestApplication.WithJpa.class})
     static class Listeners {
 
         private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
