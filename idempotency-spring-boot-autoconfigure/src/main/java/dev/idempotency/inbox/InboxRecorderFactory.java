@@ -57,7 +57,14 @@ public final class InboxRecorderFactory {
         boolean retries = container.getMainListenerId() != null;
         return new InboxRecorder(
                 this.store,
-                message -> KeptMessage.of(message, this.receivedBytes.records(), this.settings, retries),
+                message -> KeptMessage.of(
+                        message.id(),
+                        message.coordinates(),
+                        message.record(),
+                        this.receivedBytes.records(),
+                        this.settings.maxPayload(),
+                        this.settings.typeHeaders(),
+                        retries),
                 this.isOutage,
                 this.observers);
     }

@@ -3,7 +3,6 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
-import dev.idempotency.inbox.InboxRecorder.Delivered;
 import dev.idempotency.kafka.ReceivedRecords;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -41,8 +40,13 @@ record KeptMessage(
 
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
     static KeptMessage of(
-            Delivered message, ReceivedRecords received, InboxRecorderFactory.Settings settings, boolean retries) {
-        ConsumerRecord<?, ?> record = message.record();
+            MessageId id,
+            RecordCoordinates original,
+            ConsumerRecord<?, ?> record,
+            ReceivedRecords received,
+            int maxPayload,
+            List<String> typeHeaders,
+            boolean retries) {
         ConsumerRecord<byte[], byte[]> found = received.find(record);
         Headers headers = (found != null) ? found.headers() : record.headers();
         Header coordinates = TopicCoordinates.headerOf(record);
@@ -51,13 +55,13 @@ record KeptMessage(
             headers.remove(TopicCoordinates.HEADER).add(coordinates);
         }
         byte[] value = (found != null) ? found.value() : null;
-        boolean tooLarge = value != null && value.length > settings.maxPayload();
+        boolean tooLarge = value != null && value.length > maxPayload;
         // It must be sent to a topic that the listener reads: a dead letter leads back to another one.
-        boolean leadsElsewhere = !message.coordinates().topic().equals(record.topic());
+        boolean leadsElsewhere = !original.topic().equals(record.topic());
         return new KeptMessage(
-                message.id(),
-                (leadsElsewhere && !retries) ? RecordCoordinates.of(record) : message.coordinates(),
-                type(headers, settings.typeHeaders(), record.value()),
+                id,
+                (leadsElsewhere && !retries) ? RecordCoordinates.of(record) : original,
+                type(headers, typeHeaders, record.value()),
                 (found != null) ? found.key() : null,
                 HeaderLines.write(headers),
                 value,

@@ -114,7 +114,14 @@ abstract class AbstractInboxIT {
         InboxRecorderFactory.Settings settings = new InboxRecorderFactory.Settings(false, 100_000, List.of("type"));
         this.recorder = new InboxRecorder(
                 this.store,
-                message -> KeptMessage.of(message, this.received, settings, false),
+                message -> KeptMessage.of(
+                        message.id(),
+                        message.coordinates(),
+                        message.record(),
+                        this.received,
+                        100_000,
+                        List.of("type"),
+                        false),
                 this::isOutage,
                 this.observers);
         InboxRecorderFactory listeners = new InboxRecorderFactory(

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.inbox.InboxRecorder.Delivered;
 import dev.idempotency.kafka.ReceivedRecords;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -25,11 +24,7 @@ class KeptMessageTests {
     private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return KeptMessage.of(
-                new Delivered(new MessageId("c", "1"), original, record),
-                this.received,
-                new InboxRecorderFactory.Settings(false, 10, List.of("a", "b")),
-                retries);
+        return KeptMessage.of(new MessageId("c", "1"), original, record, this.received, 10, List.of("a", "b"), retries);
     }
 
     @Test
