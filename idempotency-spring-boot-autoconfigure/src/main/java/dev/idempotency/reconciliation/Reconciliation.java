@@ -2,7 +2,6 @@ package dev.idempotency.reconciliation;
 
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.Strategy;
-import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
@@ -164,11 +163,10 @@ public final class Reconciliation implements DisposableBean {
             return "its key is made of the arguments %s, which only a delivery has. Take it from #payload, #record or #headers"
                     .formatted(arguments);
         }
-        CalledMethods called = CalledMethods.of(container);
-        int handlers = (called != null) ? called.methods().size() : 1;
+        int called = methods.isEmpty() ? 0 : methods.get(0).methodCount();
         boolean alike = methods.stream()
                 .allMatch(listener -> listener.consumer().name().equals(consumer) && listener.keyExpression() == null);
-        return (handlers > 1 && (!alike || methods.size() < handlers))
+        return (called > 1 && (!alike || methods.size() < called))
                 ? "its @KafkaHandler methods have keys of their own, or are not all of this consumer. Take the key of all from a header"
                 : null;
     }
