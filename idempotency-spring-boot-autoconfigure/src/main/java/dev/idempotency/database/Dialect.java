@@ -108,10 +108,11 @@ public interface Dialect {
      * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
      * and why the payload is omitted. Only the first two count for a message that is there already.
      *
-     * @return {@code null} if there is no such statement: then the inbox is written with plain updates and inserts
+     * @throws UnsupportedOperationException if there is none: then listeners have no inbox
      */
-    default @Nullable String inboxCompletionIn(String table) {
-        return null;
+    default String inboxCompletionIn(String table) {
+        throw new UnsupportedOperationException(getClass().getName()
+                + " has no statement for the inbox. Implement inboxCompletionIn, or use no inbox.");
     }
 
     /**
