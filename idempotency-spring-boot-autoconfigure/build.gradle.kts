@@ -18,6 +18,7 @@ dependencies {
     "optional"(libs.jakarta.persistence)
     "optional"(libs.json.path)
     "optional"(libs.jackson.databind)
+    "optional"(libs.spring.web)
 
     "annotationProcessor"(libs.spring.boot.configuration.processor)
     "annotationProcessor"(libs.spring.boot.autoconfigure.processor)

@@ -51,6 +51,19 @@ public interface IdempotentOperations {
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work);
 
     /**
+     * The same for a request with a fingerprint, such as its body. A request with the id of another one is refused, instead
+     * of being answered with the other's result.
+     *
+     * @throws MessageConflictException if the id was claimed before with another fingerprint (a controller answers it with
+     *     422)
+     */
+    <T extends @Nullable Object> Execution<T> execute(
+            MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work);
+
+    /** The same without a result. */
+    Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work);
+
+    /**
      * Claims an id in the open transaction.
      *
      * @return whether it was free; if it was not, it has been claimed before

@@ -5,10 +5,12 @@ import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
+import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.result.KeptResults;
@@ -17,6 +19,10 @@ import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
 import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -70,40 +76,59 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     @Override
     public Execution<@Nullable Void> execute(MessageId id, Runnable work) {
+        return executeWithoutResult(id, null, work);
+    }
+
+    @Override
+    public Execution<@Nullable Void> execute(MessageId id, String fingerprint, Runnable work) {
+        return executeWithoutResult(id, digest(fingerprint), work);
+    }
+
+    private Execution<@Nullable Void> executeWithoutResult(MessageId id, @Nullable Long digest, Runnable work) {
         Supplier<@Nullable Void> withoutResult = () -> {
             work.run();
             return null;
         };
-        return execute(id, withoutResult, result -> result, () -> null);
+        return execute(id, digest, withoutResult, result -> result, () -> null);
     }
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(MessageId id, Class<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, ResultType.of(type), work);
+        return executeAndKeep(id, null, ResultType.of(type), work);
+    }
+
+    @Override
+    public <T extends @Nullable Object> Execution<T> execute(
+            MessageId id, String fingerprint, Class<T> type, Supplier<? extends T> work) {
+        return executeAndKeep(id, digest(fingerprint), ResultType.of(type), work);
     }
 
     @Override
     public <T extends @Nullable Object> Execution<T> execute(
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work) {
-        return executeAndKeep(id, ResultType.of(type.getType()), work);
+        return executeAndKeep(id, null, ResultType.of(type.getType()), work);
     }
 
     @SuppressWarnings("unchecked") // A converter reads what it is asked for, as the caller's cast will tell.
     private <T extends @Nullable Object> Execution<T> executeAndKeep(
-            MessageId id, Type type, Supplier<? extends T> work) {
+            MessageId id, @Nullable Long digest, Type type, Supplier<? extends T> work) {
         KeptResults kept = this.results;
         if (kept == null) {
             throw new IllegalStateException("Results are kept in a table beside that of processed messages, but the"
                     + " application has a ProcessedMessageStore of its own. Use the provided store, or work without a"
                     + " result.");
         }
-        return execute(id, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
+        return execute(id, digest, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
     }
 
     private <T extends @Nullable Object> Execution<T> execute(
-            MessageId id, Supplier<? extends T> work, UnaryOperator<T> keeping, Supplier<? extends T> before) {
+            MessageId id,
+            @Nullable Long digest,
+            Supplier<? extends T> work,
+            UnaryOperator<T> keeping,
+            Supplier<? extends T> before) {
         requireId(id);
-        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()));
+        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()), digest);
         if (this.transactions.isOpen()) {
             Execution<T> execution = execute(id, () -> inContext(id, work), keeping, before, outcome);
             TransactionSynchronizationManager.registerSynchronization(outcome);
@@ -167,6 +192,16 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         }
     }
 
+    /** Returns the first 64 bits of the fingerprint's SHA-256. */
+    private static long digest(String fingerprint) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(fingerprint.getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(hash).getLong();
+        } catch (NoSuchAlgorithmException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
     private static void requireId(@Nullable MessageId id) {
         if (id == null) {
             throw new IllegalArgumentException(
@@ -190,7 +225,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         return this.transactions.join(transaction -> {
             Set<MessageId> free = new LinkedHashSet<>(ids);
             byConsumer.forEach((consumer, its) -> {
-                Outcome outcome = new Outcome(this.consumers.observerOf(consumer));
+                Outcome outcome = new Outcome(this.consumers.observerOf(consumer), null);
                 claim(List.copyOf(its), transaction, outcome);
                 TransactionSynchronizationManager.registerSynchronization(outcome);
                 outcome.duplicates.forEach(duplicate -> free.remove(duplicate.id()));
@@ -205,27 +240,30 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         long start = System.nanoTime();
         try {
             Set<MessageId> claimed = this.store.claim(
-                    ids.stream().map(id -> new Claim(id, NOWHERE)).toList());
+                    ids.stream().map(id -> new Claim(id, NOWHERE, outcome.digest)).toList());
             outcome.observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
             outcome.duplicates =
-                    duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList());
+                    duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList(), outcome);
             if (!claimed.isEmpty()) {
                 transaction.watch(() -> String.valueOf(ids.get(0)));
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
         } catch (UnprotectedListenerException ex) {
             throw this.transactions.otherDataSource(ex);
+        } catch (MessageConflictException ex) {
+            throw ex;
         } catch (RuntimeException ex) {
             outcome.observer.claimFailed(ex, System.nanoTime() - start);
             throw translate(ids.get(0), ex);
         }
     }
 
-    private List<Duplicate> duplicates(List<MessageId> ids) {
+    private List<Duplicate> duplicates(List<MessageId> ids, Outcome outcome) {
         Map<MessageId, ProcessedMessage> originals = ids.isEmpty() ? Map.of() : this.store.findOriginals(ids);
         return ids.stream()
                 .map(id -> {
                     ProcessedMessage original = originals.get(id);
+                    requireSameFingerprint(id, original, outcome);
                     return new Duplicate(
                             id,
                             NOWHERE,
@@ -234,6 +272,18 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                             (original != null) ? original.age() : null);
                 })
                 .toList();
+    }
+
+    private static void requireSameFingerprint(MessageId id, @Nullable ProcessedMessage original, Outcome outcome) {
+        if (original == null || original.payloadDigest() == null || outcome.digest == null) {
+            return;
+        }
+        if (!original.payloadDigest().equals(outcome.digest)) {
+            outcome.observer.conflict(new Conflict(id, NOWHERE, original.coordinates(), original.processedAt()));
+            throw new MessageConflictException(
+                    "%s was used at %s for a request with another fingerprint. Nothing was applied: use a new key."
+                            .formatted(id, original.processedAt()));
+        }
     }
 
     private static RuntimeException translate(MessageId id, RuntimeException failure) {
@@ -250,12 +300,14 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     private static final class Outcome implements TransactionSynchronization {
 
         private final ConsumerObserver observer;
+        private final @Nullable Long digest;
         private final long start = System.nanoTime();
         private List<MessageId> claimed = List.of();
         private List<Duplicate> duplicates = List.of();
 
-        Outcome(ConsumerObserver observer) {
+        Outcome(ConsumerObserver observer, @Nullable Long digest) {
             this.observer = observer;
+            this.digest = digest;
         }
 
         @Override

@@ -13,6 +13,7 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageConflictException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.ResultException;
@@ -241,6 +242,23 @@ abstract class AbstractOperationsIT {
             end.countDown();
             join(holder);
         }
+    }
+
+    @Test
+    void aDuplicateWithAnotherFingerprintIsRefusedAndNotAnswered() {
+        this.operations.execute(id("a"), "{amount: 1}", Long.class, () -> 1L);
+        assertThat(this.operations
+                        .execute(id("a"), "{amount: 1}", Long.class, () -> 2L)
+                        .result())
+                .isEqualTo(1);
+        assertThatExceptionOfType(MessageConflictException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), "{amount: 2}", Long.class, () -> 2L));
+        assertThatExceptionOfType(MessageConflictException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), "{amount: 2}", () -> happen("a")));
+        assertThat(effects()).isEmpty();
+        assertThat(this.operations.execute(id("a"), Long.class, () -> 3L).result())
+                .as("without a fingerprint")
+                .isEqualTo(1);
     }
 
     @Test

@@ -222,8 +222,9 @@ abstract class DocumentedExamples {
 
         @PostMapping(path = "/api/payments", headers = "Idempotency-Key")
         Booking book(@RequestHeader("Idempotency-Key") String key, @RequestBody Order order) {
-            return idempotent
-                    .execute(MessageId.of("bookings", key), Booking.class, () -> book(order))
+            MessageId id = MessageId.of("bookings", key);
+            return this.idempotent
+                    .execute(id, order.toString(), Booking.class, () -> book(order))
                     .result();
         }
 

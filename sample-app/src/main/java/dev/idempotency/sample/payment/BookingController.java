@@ -1,15 +1,9 @@
 package dev.idempotency.sample.payment;
 
-import dev.idempotency.ClaimTimeoutException;
-import dev.idempotency.Execution;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.UnusableKeyException;
 import java.math.BigDecimal;
-import org.springframework.http.HttpStatus;
-import org.springframework.http.ProblemDetail;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
@@ -31,9 +25,8 @@ class BookingController {
 
     @PostMapping(path = "/api/payments", headers = KEY_HEADER)
     Booking book(@RequestHeader(KEY_HEADER) String key, @RequestBody Order order) {
-        Execution<Booking> execution =
-                this.idempotent.execute(MessageId.of("bookings", key), Booking.class, () -> book(order));
-        return execution.result();
+        MessageId id = MessageId.of("bookings", key);
+        return this.idempotent.execute(id, order.toString(), Booking.class, () -> book(order)).result();
     }
 
     private Booking book(Order order) {
@@ -43,17 +36,6 @@ class BookingController {
                 .query(Long.class)
                 .single();
         return new Booking(number, order.account(), order.amount());
-    }
-
-    @ExceptionHandler
-    ProblemDetail onNoKey(UnusableKeyException ex) {
-        return ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, String.valueOf(ex.getMessage()));
-    }
-
-    @ExceptionHandler
-    ProblemDetail onStillAtWork(ClaimTimeoutException ex) {
-        return ProblemDetail.forStatusAndDetail(
-                HttpStatus.CONFLICT, "The first request with this key is still at work: try again.");
     }
 
     /** What a client asks for. */
