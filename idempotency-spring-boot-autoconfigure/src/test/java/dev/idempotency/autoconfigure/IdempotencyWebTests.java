@@ -27,7 +27,7 @@ class IdempotencyWebTests {
     @Test
     void nothingIsAnsweredUnlessAskedFor() {
         this.runner.run(context -> assertThat(context)
-                .doesNotHaveBean(IdempotencyWebAutoConfiguration.IdempotencyExceptionHandler.class));
+                .doesNotHaveBean(IdempotencyExceptionHandler.class));
     }
 
     @ParameterizedTest
@@ -35,7 +35,7 @@ class IdempotencyWebTests {
     void exceptionsAreAnsweredWithProblemDetails(String failure, int status) {
         this.runner.withPropertyValues("idempotency.web.problem-details=true").run(context -> {
             MockMvcTester mvc = MockMvcTester.create(MockMvcBuilders.standaloneSetup(new Failing())
-                    .setControllerAdvice(context.getBean(IdempotencyWebAutoConfiguration.IdempotencyExceptionHandler.class))
+                    .setControllerAdvice(context.getBean(IdempotencyExceptionHandler.class))
                     .build());
             assertThat(mvc.get().uri("/" + failure))
                     .hasStatus(status)
@@ -51,7 +51,7 @@ class IdempotencyWebTests {
 
         private static final Map<String, RuntimeException> FAILURES = Map.of(
                 "timeout", new ClaimTimeoutException("held", null),
-                "forgotten", new ResultForgottenException("gone"),
+                "forgotten", new ResultForgottenException("gone", null),
                 "conflict", new MessageConflictException("other"));
 
         @GetMapping("/{failure}")

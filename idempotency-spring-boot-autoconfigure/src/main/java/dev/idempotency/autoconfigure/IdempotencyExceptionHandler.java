@@ -1,0 +1,40 @@
+package dev.idempotency.autoconfigure;
+
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.MessageConflictException;
+import dev.idempotency.ResultForgottenException;
+import dev.idempotency.UnusableKeyException;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/** Ordered before handlers of the application that handle every exception. */
+@RestControllerAdvice
+@Order(0)
+class IdempotencyExceptionHandler {
+
+    @ExceptionHandler
+    ProblemDetail onUnusableKey(UnusableKeyException ex) {
+        return ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, String.valueOf(ex.getMessage()));
+    }
+
+    @ExceptionHandler(MessageConflictException.class)
+    ProblemDetail onOtherRequest() {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.valueOf(422), "The key was used before, for another request.");
+    }
+
+    @ExceptionHandler(ClaimTimeoutException.class)
+    ProblemDetail onConcurrentRequest() {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.CONFLICT, "The first request with this key is still in progress: try again.");
+    }
+
+    @ExceptionHandler(ResultForgottenException.class)
+    ProblemDetail onForgottenResult() {
+        return ProblemDetail.forStatusAndDetail(
+                HttpStatus.GONE, "The request was processed, but its result is no longer stored.");
+    }
+}
