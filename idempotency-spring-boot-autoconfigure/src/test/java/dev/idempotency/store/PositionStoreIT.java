@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
 import dev.idempotency.database.Schema;
@@ -26,10 +24,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -38,8 +38,10 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What every dialect promises of positions, on its real database. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractPositionStoreIT {
+class PositionStoreIT {
 
     private static final String TOPIC = "Bestellungen.日本";
 
@@ -50,21 +52,16 @@ abstract class AbstractPositionStoreIT {
     JdbcPositionStore store;
     private JdbcPositionStore impatient;
 
-    /** The URL of an empty database. */
-    abstract String jdbcUrl();
-
-    /** The dialect of the database. */
-    Dialect dialect(DataSource dataSource) {
-        return DialectResolver.resolve(dataSource);
-    }
+    @Parameter
+    private StoreServer server;
 
     @BeforeAll
     void createSchema() {
         this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(jdbcUrl());
+        this.dataSource.setJdbcUrl(this.server.emptyDatabase());
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect(this.dataSource), null);
+        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
@@ -249,5 +246,22 @@ abstract class AbstractPositionStoreIT {
         assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(-1), 100))
                 .isOne();
         assertThat(this.store.consumers()).isEmpty();
+    }
+
+    @Test
+    void whatHasBeenPassedIsFoundWithoutALockWhereItMayBe() {
+        move(claim(0, 0, 10));
+        this.transaction.executeWithoutResult(status -> {
+            boolean mayBe = this.server == StoreServer.POSTGRES;
+            assertThat(this.store.findPassed(claim(0, 4, 5))).isEqualTo(mayBe ? 10L : null);
+            assertThat(this.store.findPassed(claim(0, 9, 11))).isNull();
+            assertThat(this.store.findPassed(claim(1, 0, 1))).isNull();
+            assertThat(this.store.findPassed(new PositionClaim("consumer", TOPIC, 0, "other", 0, 1)))
+                    .isNull();
+            if (mayBe) {
+                assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                        .isNull();
+            }
+        });
     }
 }
