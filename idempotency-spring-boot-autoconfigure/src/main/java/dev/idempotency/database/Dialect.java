@@ -60,7 +60,7 @@ public interface Dialect {
      * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
      * databases end a transaction by themselves after some errors, whether or not somebody catches them.
      *
-     * @return {@code null} if the driver does not know, so that the database is to be asked
+     * @return {@code null} if the driver does not know, so that the database is asked
      */
     default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
         return null;
@@ -158,7 +158,7 @@ public interface Dialect {
     boolean isTimeout(SQLException ex);
 
     /**
-     * How many bytes a statement may have with all its values, if the database gives up the connection at a larger one.
+     * How many bytes a statement may have with all its values, if the database closes the connection at a larger one.
      *
      * @return by default {@code null}: there is no such limit
      */

@@ -60,9 +60,9 @@ final class ClaimTransaction {
     }
 
     /**
-     * What a statement answers that may have to wait for another transaction.
+     * Executes a statement that may have to wait for another transaction.
      *
-     * @param claimed what is claimed, for the message of the exception if that takes too long
+     * @param claimed describes the claim in the exception if that takes too long
      */
     <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
@@ -191,7 +191,7 @@ final class ClaimTransaction {
                 + " @IdempotentListener(transactionManager = …).");
     }
 
-    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
+    /** Returns whole seconds, as JDBC needs, and at most the time that the transaction has left. */
     private int timeoutSeconds(ConnectionHolder holder) {
         long seconds = claimSeconds();
         if (holder.hasTimeout()) {
