@@ -8,8 +8,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.Version;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -27,11 +25,8 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +41,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** Messages that two instances have at a time, on every database. */
 @ParameterizedClass
 @EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ContestedMessagesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -60,25 +54,12 @@ class ContestedMessagesIT {
     private IdempotencyDatabase database;
     private TransactionTemplate transaction;
 
-    @BeforeAll
-    void create() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(this.server.emptyDatabase());
-        this.database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
-        new Schema(this.database, SchemaMode.MIGRATE).afterPropertiesSet();
-        this.database.jdbc().execute("create table elsewhere (id integer primary key)");
-        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-    }
-
-    @AfterAll
-    void close() {
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
-    }
-
     @BeforeEach
-    void empty() {
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        this.database.jdbc().execute("create table if not exists elsewhere (id integer primary key)");
+        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         for (String table : List.of("processed", "position", "version")) {
             this.database.jdbc().update("delete from idempotency_" + table);
         }

@@ -39,12 +39,10 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,7 +60,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** What the JDBC store has beyond the contract of stores, on the real database of every dialect. */
 @ParameterizedClass
 @EnumSource(StoreServer.class)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class JdbcStoreIT {
 
     private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
@@ -71,7 +68,7 @@ class JdbcStoreIT {
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
     private ProcessedMessageStore store;
-    private ExecutorService threads;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
 
     @Parameter
     private StoreServer server;
@@ -80,34 +77,20 @@ class JdbcStoreIT {
         return new IdempotencyDatabase(dataSource, this.server.dialect(dataSource), null);
     }
 
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(this.server.emptyDatabase());
-        this.dataSource.setMaximumPoolSize(20);
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        this.threads = Executors.newCachedThreadPool();
-        new Schema(database(this.dataSource), SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database(this.dataSource), SchemaMode.VALIDATE).afterPropertiesSet();
         this.store = new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
-        this.jdbc.execute("create table effect (id varchar(100) not null)");
-    }
-
-    @AfterAll
-    void close() {
-        if (this.threads != null) {
-            this.threads.shutdownNow();
-        }
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
-    }
-
-    @BeforeEach
-    void empty() {
+        this.jdbc.execute("create table if not exists effect (id varchar(100) not null)");
         this.jdbc.update("delete from idempotency_processed");
         this.jdbc.update("delete from effect");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
     }
 
     /** As in a transaction per poll, in which listeners have read before the next message is claimed. */

@@ -9,8 +9,6 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,14 +22,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -40,7 +36,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** What every dialect promises of positions, on its real database. */
 @ParameterizedClass
 @EnumSource(StoreServer.class)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PositionStoreIT {
 
     private static final String TOPIC = "Bestellungen.日本";
@@ -55,32 +50,26 @@ class PositionStoreIT {
     @Parameter
     private StoreServer server;
 
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(this.server.emptyDatabase());
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
         IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
         this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
-        this.jdbc.execute("create table effect (offset_done bigint not null)");
+        this.jdbc.execute("create table if not exists position_effect (offset_done bigint not null)");
+        empty();
     }
 
-    @AfterAll
-    void close() {
+    @AfterEach
+    void stopThreads() {
         this.threads.shutdownNow();
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
     }
 
-    @BeforeEach
-    void empty() {
+    private void empty() {
         this.jdbc.update("delete from idempotency_position");
-        this.jdbc.update("delete from effect");
+        this.jdbc.update("delete from position_effect");
     }
 
     static PositionClaim claim(int partition, long from, long to) {
@@ -206,7 +195,7 @@ class PositionStoreIT {
         for (Future<?> owner : owners) {
             owner.get(120, TimeUnit.SECONDS);
         }
-        assertThat(this.jdbc.queryForList("select offset_done from effect order by offset_done", Long.class))
+        assertThat(this.jdbc.queryForList("select offset_done from position_effect order by offset_done", Long.class))
                 .isEqualTo(
                         IntStream.range(0, 2 * offsets).mapToObj(Long::valueOf).toList());
     }
@@ -223,7 +212,7 @@ class PositionStoreIT {
                     Map<PositionClaim, Long> moved = this.store.move(claims);
                     claims.forEach(claim -> LongStream.range(Math.max(moved.getOrDefault(claim, to), from), to)
                             .forEach(offset ->
-                                    this.jdbc.update("insert into effect values (?)", 2 * offset + claim.partition())));
+                                    this.jdbc.update("insert into position_effect values (?)", 2 * offset + claim.partition())));
                     if (fails) {
                         status.setRollbackOnly();
                     }

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,19 +18,16 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** What may be forgotten, the same on every database. */
 @ParameterizedClass
 @EnumSource(StoreServer.class)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PurgeIT {
 
     private static final Duration WEEK = Duration.ofDays(7);
@@ -54,15 +49,11 @@ class PurgeIT {
 
     @BeforeEach
     void emptyTable() {
-        if (this.dataSource == null) {
-            this.dataSource = new DriverManagerDataSource(this.server.emptyDatabase());
-            this.jdbc = new JdbcTemplate(this.dataSource);
-            Dialect dialect = this.server.dialect(this.dataSource);
-            this.insert = INSERT.formatted(dialect.timeOfSeconds());
-            IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect, null);
-            new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-            this.messages = new ProcessedMessagePurge(database);
-        }
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        Dialect dialect = this.server.dialect(this.dataSource);
+        this.insert = INSERT.formatted(dialect.timeOfSeconds());
+        this.messages = new ProcessedMessagePurge(new IdempotencyDatabase(this.dataSource, dialect, null));
         this.jdbc.update("delete from idempotency_processed");
     }
 

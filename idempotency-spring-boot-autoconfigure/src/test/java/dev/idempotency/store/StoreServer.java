@@ -1,13 +1,18 @@
 package dev.idempotency.store;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.MinimalDialect;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
 import dev.idempotency.testing.TestMariaDb;
 import dev.idempotency.testing.TestPostgres;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /** The databases that stores are tested on. Sessions of MariaDB and H2 are in another time zone than the JVM. */
@@ -18,6 +23,21 @@ enum StoreServer {
 
     /** Plain statements, on a database that gives up a transaction in which one fails. */
     MINIMAL;
+
+    private @Nullable HikariDataSource dataSource;
+
+    /** A database with the tables, which all tests share. */
+    synchronized HikariDataSource dataSource() {
+        if (this.dataSource == null) {
+            HikariDataSource created = new HikariDataSource();
+            created.setJdbcUrl(emptyDatabase());
+            created.setMaximumPoolSize(20);
+            new Schema(new IdempotencyDatabase(created, dialect(created), null), SchemaMode.MIGRATE)
+                    .afterPropertiesSet();
+            this.dataSource = created;
+        }
+        return this.dataSource;
+    }
 
     /** The URL of an empty database. H2 waits for a lock as long as its URL says, whatever the statement may take. */
     String emptyDatabase() {

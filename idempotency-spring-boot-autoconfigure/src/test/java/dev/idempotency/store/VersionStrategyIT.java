@@ -13,8 +13,6 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.Version;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
@@ -33,16 +31,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -51,7 +47,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 /** What {@link VersionStrategy} promises, on the real databases. */
 @ParameterizedClass
 @EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VersionStrategyIT {
 
     private static final String CONSUMER = "consumer";
@@ -66,33 +61,23 @@ class VersionStrategyIT {
     @Parameter
     private StoreServer server;
 
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(this.server.emptyDatabase());
-        this.dataSource.setMaximumPoolSize(10);
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         IdempotencyDatabase database =
                 new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
         this.strategy = new VersionStrategy(this.versions);
-        this.jdbc.execute("create table effect (entity varchar(20), version bigint, nanos bigint not null)");
-    }
-
-    @AfterAll
-    void close() {
-        this.threads.shutdownNow();
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
-    }
-
-    @BeforeEach
-    void empty() {
+        this.jdbc.execute("create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
         this.jdbc.update("delete from idempotency_version");
+        this.jdbc.update("delete from idempotency_processed");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
     }
 
     private static MessageId entity(String key) {
@@ -330,7 +315,7 @@ class VersionStrategyIT {
     /** Versions in many threads and orders, some of them undone: those that remain grow, and end with the greatest. */
     @Test
     void overlappingBatchesNeitherDeadlockNorLetAnOlderVersionInAfterANewerOne() throws Exception {
-        this.jdbc.update("delete from effect");
+        this.jdbc.update("delete from version_effect");
         int[] greatest = new int[6];
         for (int entity = 0; entity < greatest.length; entity++) {
             // MariaDB deadlocks where several wait for a row that is new and then undone, whatever their order.
@@ -352,7 +337,7 @@ class VersionStrategyIT {
                         for (Candidate admitted :
                                 this.strategy.admit(candidates).admitted()) {
                             this.jdbc.update(
-                                    "insert into effect values (?, ?, ?)",
+                                    "insert into version_effect values (?, ?, ?)",
                                     admitted.version().entity().value(),
                                     admitted.version().version().value(),
                                     System.nanoTime());
@@ -380,7 +365,7 @@ class VersionStrategyIT {
         }
         for (int entity = 0; entity < greatest.length; entity++) {
             List<Long> applied = this.jdbc.queryForList(
-                    "select version from effect where entity = ? order by nanos", Long.class, "entity-" + entity);
+                    "select version from version_effect where entity = ? order by nanos", Long.class, "entity-" + entity);
             assertThat(applied).isSorted().doesNotHaveDuplicates();
             assertThat(applied.get(applied.size() - 1)).isEqualTo(greatest[entity]);
             assertThat(stored("entity-" + entity)).isEqualTo(Version.of(greatest[entity]));
