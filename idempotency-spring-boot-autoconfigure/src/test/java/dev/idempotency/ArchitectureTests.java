@@ -108,11 +108,11 @@ class ArchitectureTests {
             entry("actuate", 1_600),
             entry("autoconfigure", 1_800),
             entry("check", 2_050),
-            entry("database", 3_400),
+            entry("database", 2_450),
             entry("definition", 2_350),
             entry("failure", 2_450),
-            entry("inbox", 1_800),
-            entry("job", 300),
+            entry("inbox", 1_500),
+            entry("job", 250),
             entry("kafka", 2_100),
             entry("key", 1_200),
             entry("listener", 2_800),
@@ -120,10 +120,10 @@ class ArchitectureTests {
             entry("observe", 450),
             entry("operation", 750),
             entry("producer", 300),
-            entry("reconciliation", 1_100),
-            entry("redrive", 1_550),
+            entry("reconciliation", 950),
+            entry("redrive", 1_300),
             entry("result", 550),
-            entry("retention", 700),
+            entry("retention", 650),
             entry("store", 2_650));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()

@@ -66,15 +66,9 @@ final class CleanupConfiguration {
     /** A parent context's knows none of the consumers of this one. */
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    Cleanup idempotencyCleanup(
-            ObjectProvider<CleanupTask> tasks,
-            ObjectProvider<CleanupObserver> observers,
-            CleanupProperties properties) {
+    Cleanup idempotencyCleanup(ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
         return new Cleanup(
-                tasks.orderedStream().toList(),
-                properties.batchSize(),
-                properties.rowsPerRun(),
-                observers.orderedStream().toList());
+                tasks.orderedStream().toList(), observers.orderedStream().toList());
     }
 
     @Bean
@@ -82,7 +76,7 @@ final class CleanupConfiguration {
     @Conditional(Scheduled.class)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
         Duration interval = Objects.requireNonNull(properties.interval().duration());
-        return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
+        return new CleanupSchedule(cleanup, interval);
     }
 
     /** Unless it is turned off in one of two ways. Reads the properties as they are bound, to which {@code off} is no. */
