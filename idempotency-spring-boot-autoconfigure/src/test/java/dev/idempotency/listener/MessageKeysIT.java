@@ -107,32 +107,16 @@ class MessageKeysIT extends ListenersTest {
         }
     }
 
-    static class OfPayload extends Listener {
+    @Container(factory = "handled")
+    @IdempotentListener(key = "#payload")
+    static class OfPayload extends OfRecords {}
 
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener(key = "#payload")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
+    static class OfParts extends OfRecords {}
 
-    static class OfParts extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Throwing extends Listener {
-
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener(key = "T(Long).parseLong(#payload)")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @Container(factory = "handled")
+    @IdempotentListener(key = "T(Long).parseLong(#payload)")
+    static class Throwing extends OfRecords {}
 
     @Import(Outcomes.class)
     static class Elsewhere {

@@ -122,36 +122,19 @@ class VersionListenerIT extends ListenersTest {
         }
     }
 
-    static class Batches extends Listener {
+    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+    static class Batches extends OfBatches {}
 
-        @OwnTopic(batch = "true")
-        @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(factory = "handled")
+    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+    static class HandledBatches extends OfBatches {}
 
-    static class HandledBatches extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "handled")
-        @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
-
-    static class Polls extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(
-                strategy = Strategy.VERSION,
-                key = "#record.value().split('=')[0]",
-                version = "#record.value().split('=')[1]",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(
+            strategy = Strategy.VERSION,
+            key = "#record.value().split('=')[0]",
+            version = "#record.value().split('=')[1]",
+            transactionPerPoll = "true")
+    static class Polls extends OfRecords {}
 
     static class Retried extends Listener {
 
@@ -166,14 +149,8 @@ class VersionListenerIT extends ListenersTest {
         }
     }
 
-    static class Each extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = ENTITY + " + '/' + " + VERSION)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = ENTITY + " + '/' + " + VERSION)
+    static class Each extends OfRecords {}
 
     static class Scheduler {
 
