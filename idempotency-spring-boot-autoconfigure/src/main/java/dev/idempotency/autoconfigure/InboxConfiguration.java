@@ -2,10 +2,10 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
@@ -39,7 +39,7 @@ final class InboxConfiguration {
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),
-                        messages.stream().map(DeliveredMessage::record).toList(),
+                        messages.stream().map(InboxRecorder.Delivered::record).toList(),
                         failure),
                 notifier(observers));
     }

@@ -1,7 +1,7 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.inbox.InboxSettings;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -37,8 +37,9 @@ public record InboxProperties(
         }
     }
 
-    InboxSettings settings() {
-        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
+    InboxRecorderFactory.Settings settings() {
+        return new InboxRecorderFactory.Settings(
+                this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
     }
 
     /**

@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -126,10 +125,11 @@ public interface Dialect {
      * <p>Its parameters are consumer id, message id, type, topic, partition, offset, key, headers, payload, payload size
      * and why the payload is omitted. Only the first two count for a message that is there already.
      *
-     * @return {@code null} if there is no such statement: then the inbox is written with plain updates and inserts
+     * @throws UnsupportedOperationException if there is none: then listeners have no inbox
      */
-    default @Nullable String inboxCompletionIn(String table) {
-        return null;
+    default String inboxCompletionIn(String table) {
+        throw new UnsupportedOperationException(getClass().getName()
+                + " has no statement for the inbox. Implement inboxCompletionIn, or use no inbox.");
     }
 
     /**
@@ -178,14 +178,6 @@ public interface Dialect {
      */
     default String timeOfSeconds() {
         return "timestamp with time zone '1970-01-01 00:00:00+00:00' + cast(? as decimal(20, 6)) * interval '1' second";
-    }
-
-    /**
-     * How far apart two times may be that the database takes for each other when it compares one of its tables with
-     * {@link #timeOfSeconds}, as it compares local times and clocks are set back; {@link #secondsOf} tells them apart.
-     */
-    default Duration timeAmbiguity() {
-        return Duration.ZERO;
     }
 
     /** The end of a query that leaves so many rows out and returns so many of the next. */

@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import dev.idempotency.MessageId;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -118,11 +117,6 @@ final class MySqlDialect implements Dialect {
     @Override
     public String timeOfSeconds() {
         return "from_unixtime(least(greatest(?, 1), 2147483647))";
-    }
-
-    @Override
-    public Duration timeAmbiguity() {
-        return Duration.ofHours(1);
     }
 
     @Override

@@ -112,11 +112,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    /** Whether a container has been given another one since, which it would call in place of what was installed. */
-    public static boolean isReplacedIn(AbstractMessageListenerContainer<?, ?> container) {
-        return !(container.getCommonErrorHandler() instanceof OutageErrorHandler);
-    }
-
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
