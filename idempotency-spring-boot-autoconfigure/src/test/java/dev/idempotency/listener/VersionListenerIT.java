@@ -19,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -98,7 +99,14 @@ class VersionListenerIT extends ListenersTest {
 
     @Test
     void whatIsRetriedWhenSomethingNewerHasBeenProcessedIsStale() {
-        deliver(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
+        send(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer(topic(Retried.class))
+                .start();
+        awaitCaughtUp("Retried");
+        // The retry topic is read when all of its own has been.
+        startContainers(Retried.class);
         Awaitility.await().untilAsserted(() -> {
             assertThat(effects(Retried.class)).containsExactly("a@2", "b@1");
             assertThat(stale(Retried.class)).containsExactlyInAnyOrder("a@0", "a@1");
