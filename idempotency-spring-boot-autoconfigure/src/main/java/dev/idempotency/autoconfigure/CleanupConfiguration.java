@@ -12,7 +12,6 @@ import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
-import java.time.Duration;
 import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -32,6 +31,9 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
 @EnableConfigurationProperties(CleanupProperties.class)
 final class CleanupConfiguration {
+
+    private static final int BATCH_SIZE = 1000;
+    private static final long ROWS_PER_RUN = 500_000;
 
     @Bean
     ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
@@ -67,13 +69,11 @@ final class CleanupConfiguration {
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Cleanup idempotencyCleanup(
-            ObjectProvider<CleanupTask> tasks,
-            ObjectProvider<CleanupObserver> observers,
-            CleanupProperties properties) {
+            ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
         return new Cleanup(
                 tasks.orderedStream().toList(),
-                properties.batchSize(),
-                properties.rowsPerRun(),
+                BATCH_SIZE,
+                ROWS_PER_RUN,
                 observers.orderedStream().toList());
     }
 
@@ -81,18 +81,18 @@ final class CleanupConfiguration {
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
-        Duration interval = Objects.requireNonNull(properties.interval().duration());
-        return new CleanupSchedule(cleanup, properties.initialDelay(), interval);
+        return new CleanupSchedule(
+                cleanup, Objects.requireNonNull(properties.interval().duration()));
     }
 
-    /** Unless it is turned off in one of two ways. Reads the properties as they are bound, to which {@code off} is no. */
+    /** Unless the interval is {@code -}. */
     static final class Scheduled implements Condition {
 
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
             CleanupProperties properties =
                     Binder.get(context.getEnvironment()).bindOrCreate("idempotency.cleanup", CleanupProperties.class);
-            return properties.enabled() && properties.interval().duration() != null;
+            return properties.interval().duration() != null;
         }
     }
 }

@@ -9,8 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings under {@code idempotency.errors}: what becomes of messages that fail.
  *
- * @param initialInterval pause before a message that failed is delivered again
- * @param multiplier how much longer each further pause is
+ * @param initialInterval pause before a message that failed is delivered again; each further pause is twice as long
  * @param maxInterval the longest pause
  * @param maxAttempts how often a message is delivered before it is dead-lettered
  * @param deadLetter what becomes of it then
@@ -19,23 +18,28 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("idempotency.errors")
 public record ErrorsProperties(
         @DefaultValue("500ms") Duration initialInterval,
-        @DefaultValue("2") double multiplier,
         @DefaultValue("10s") Duration maxInterval,
         @DefaultValue("6") int maxAttempts,
         @DefaultValue DeadLetter deadLetter,
         @DefaultValue Outage outage) {
+
+    private static final Duration OUTAGE_INITIAL_INTERVAL = Duration.ofMillis(100);
 
     BackOffSettings retries() {
         return settings("idempotency.errors", this.initialInterval, this.maxInterval);
     }
 
     BackOffSettings outages() {
-        return settings("idempotency.errors.outage", this.outage.initialInterval(), this.outage.maxInterval());
+        Duration longest = this.outage.maxInterval();
+        return settings(
+                "idempotency.errors.outage",
+                (longest.compareTo(OUTAGE_INITIAL_INTERVAL) < 0) ? longest : OUTAGE_INITIAL_INTERVAL,
+                longest);
     }
 
     private BackOffSettings settings(String name, Duration initial, Duration longest) {
         try {
-            return new BackOffSettings(initial, this.multiplier, longest, this.maxAttempts);
+            return new BackOffSettings(initial, longest, this.maxAttempts);
         } catch (IllegalArgumentException ex) {
             throw new IllegalArgumentException(name + ": " + ex.getMessage());
         }
@@ -69,10 +73,7 @@ public record ErrorsProperties(
     /**
      * How the database is waited for, whoever's error handler a container has.
      *
-     * @param initialInterval pause after the first failure
      * @param maxInterval the longest pause
      */
-    public record Outage(
-            @DefaultValue("100ms") Duration initialInterval,
-            @DefaultValue("5s") Duration maxInterval) {}
+    public record Outage(@DefaultValue("5s") Duration maxInterval) {}
 }

@@ -3,7 +3,6 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.inbox.InboxSettings;
 import java.time.Duration;
-import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -13,8 +12,6 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
  * @param maxPayload size of a record's value beyond which it is left out
- * @param typeHeaders headers of the Kafka record that may contain a message's type; the first one present counts, and if
- *     none is present, it is the class of the deserialized payload
  * @param retention how long messages are kept
  */
 @ConfigurationProperties("idempotency.inbox")
@@ -22,8 +19,6 @@ public record InboxProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("1MB") DataSize maxPayload,
 
-        @DefaultValue({"message-type", "ce_type", "__TypeId__"})
-        List<String> typeHeaders,
 
         @DefaultValue Retention retention) {
 
@@ -38,7 +33,7 @@ public record InboxProperties(
     }
 
     InboxSettings settings() {
-        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
+        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()));
     }
 
     /**

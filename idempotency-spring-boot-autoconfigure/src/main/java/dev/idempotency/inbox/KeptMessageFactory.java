@@ -16,15 +16,16 @@ final class KeptMessageFactory {
 
     private static final int MAX_TYPE_LENGTH = 255;
 
+    /** Headers that may tell a message's type; the first one present counts. */
+    private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
+
     private final ReceivedRecords received;
-    private final List<String> typeHeaders;
     private final int maxPayload;
     private final boolean retries;
 
     /** {@code retries} says whether records come through retry topics, and so from the topic that they lead back to. */
     KeptMessageFactory(ReceivedRecords received, InboxSettings settings, boolean retries) {
         this.received = received;
-        this.typeHeaders = settings.typeHeaders();
         this.maxPayload = settings.maxPayload();
         this.retries = retries;
     }
@@ -67,7 +68,7 @@ final class KeptMessageFactory {
     }
 
     private @Nullable String type(List<Header> headers, @Nullable Object value) {
-        for (String name : this.typeHeaders) {
+        for (String name : TYPE_HEADERS) {
             for (Header header : headers) {
                 if (header.key().equals(name) && header.value() != null) {
                     return storable(new String(header.value(), StandardCharsets.UTF_8));

@@ -18,8 +18,6 @@ public final class Cleanup {
 
     private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
 
-    private static final int LARGEST_BATCH = 10_000;
-
     private final List<CleanupTask> tasks;
     private final int batchSize;
     private final long rowsPerRun;
@@ -34,16 +32,6 @@ public final class Cleanup {
      * @param rowsPerRun rows per run, which then ends even if there are more
      */
     public Cleanup(List<CleanupTask> tasks, int batchSize, long rowsPerRun, List<CleanupObserver> observers) {
-        if (batchSize < 1 || batchSize > LARGEST_BATCH) {
-            throw new IllegalArgumentException(
-                    "idempotency.cleanup.batch-size must be between 1 and %d, so that transactions stay small, but is %d"
-                            .formatted(LARGEST_BATCH, batchSize));
-        }
-        if (rowsPerRun < batchSize) {
-            throw new IllegalArgumentException(
-                    "idempotency.cleanup.rows-per-run must be at least idempotency.cleanup.batch-size (%d), but is %d"
-                            .formatted(batchSize, rowsPerRun));
-        }
         this.tasks = List.copyOf(tasks);
         this.batchSize = batchSize;
         this.rowsPerRun = rowsPerRun;
@@ -85,8 +73,8 @@ public final class Cleanup {
                     run.failure());
         } else if (!run.keepsUp()) {
             logger.warn(
-                    "The cleanup does not keep up: it removed {} rows in {} and there are more. Raise"
-                            + " idempotency.cleanup.rows-per-run or shorten idempotency.cleanup.interval.",
+                    "The cleanup does not keep up: it removed {} rows in {} and there are more. Shorten"
+                            + " idempotency.cleanup.interval.",
                     run.deleted(),
                     run.took());
         } else {

@@ -15,21 +15,21 @@ public final class CleanupSchedule extends RepeatedWork {
     static final String THREAD_NAME = "idempotency-cleanup";
 
     private static final double JITTER = 0.2;
+    private static final Duration LONGEST_INITIAL_DELAY = Duration.ofSeconds(30);
 
     private final Cleanup cleanup;
-    private final Duration initialDelay;
     private final Duration interval;
 
-    public CleanupSchedule(Cleanup cleanup, Duration initialDelay, Duration interval) {
+    public CleanupSchedule(Cleanup cleanup, Duration interval) {
         super(THREAD_NAME);
         this.cleanup = cleanup;
-        this.initialDelay = initialDelay;
         this.interval = interval;
     }
 
     @Override
     protected Duration pauseAfter(long runs) {
-        return jittered((runs == 0) ? this.initialDelay : this.interval);
+        boolean sooner = runs == 0 && this.interval.compareTo(LONGEST_INITIAL_DELAY) > 0;
+        return jittered(sooner ? LONGEST_INITIAL_DELAY : this.interval);
     }
 
     static Duration jittered(Duration pause) {

@@ -53,7 +53,7 @@ abstract class AbstractOtherDatabaseIT {
                 List.of(
                         "suffix=" + this.suffix,
                         "spring.datasource.hikari.connection-timeout=2000",
-                        "idempotency.cleanup.enabled=false",
+                        "idempotency.cleanup.interval=-",
                         "idempotency.errors.initial-interval=20ms",
                         "idempotency.errors.max-interval=50ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,

@@ -65,7 +65,7 @@ class HardFailuresIT extends SharedApplicationTest {
                 "idempotency.errors.initial-interval=20ms",
                 "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
-                "idempotency.errors.outage.initial-interval=20ms");
+                "idempotency.errors.outage.max-interval=20ms");
     }
 
     private void send(String kind, int partition, String payload) {

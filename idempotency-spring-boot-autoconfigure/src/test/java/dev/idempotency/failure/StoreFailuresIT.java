@@ -64,7 +64,7 @@ class StoreFailuresIT extends SharedApplicationTest {
                 TestApplication.WITHOUT_JPA,
                 "spring.datasource.hikari.maximum-pool-size=10",
                 "spring.datasource.hikari.connection-timeout=2000",
-                "idempotency.cleanup.enabled=false",
+                "idempotency.cleanup.interval=-",
                 "idempotency.errors.initial-interval=20ms",
                 "idempotency.errors.max-interval=50ms",
                 "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,

@@ -118,12 +118,12 @@ abstract class AbstractInboxIT {
         this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
         this.recorder = new InboxRecorder(
                 this.store,
-                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of("type")), false),
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000), false),
                 this::isOutage,
                 this.observers);
         InboxRecorderFactory listeners = new InboxRecorderFactory(
                 this.store,
-                new InboxSettings(false, 100_000, List.of()),
+                new InboxSettings(false, 100_000),
                 new DeserializerInstrumentation(),
                 this::isOutage,
                 this.observers);
@@ -157,7 +157,7 @@ abstract class AbstractInboxIT {
     }
 
     private DeliveredMessage message(String id, byte[] payload, long offset) {
-        Headers headers = new RecordHeaders().add("type", "a type".getBytes(StandardCharsets.UTF_8));
+        Headers headers = new RecordHeaders().add("message-type", "a type".getBytes(StandardCharsets.UTF_8));
         this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
         this.received.remember(headers, false, ByteBuffer.wrap(payload));
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
@@ -194,7 +194,7 @@ abstract class AbstractInboxIT {
         assertThat(found.payload()).isEqualTo(payload);
         assertThat(found.key()).containsExactly(1, 0, -1);
         assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
-                .isEqualTo("type"));
+                .isEqualTo("message-type"));
         assertThat(found.entry().status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(found.entry().type()).isEqualTo("a type");
         assertThat(found.entry().record()).isEqualTo(new RecordCoordinates("topic", 3, 7));
@@ -536,7 +536,7 @@ abstract class AbstractInboxIT {
     void whoJudgesFailuresCannotAddOne() {
         InboxRecorder misjudging = new InboxRecorder(
                 this.store,
-                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000, List.of()), false),
+                new KeptMessageFactory(this.received, new InboxSettings(false, 100_000), false),
                 (messages, failure) -> {
                     throw new IllegalStateException("cannot tell");
                 },

@@ -56,7 +56,7 @@ final class InboxApplication implements AutoCloseable {
                         "idempotency.inbox.max-payload=" + MAX_PAYLOAD + "B",
                         "idempotency.inbox.retention.processed=2d",
                         "idempotency.inbox.retention.failed=10d",
-                        "idempotency.cleanup.enabled=false",
+                        "idempotency.cleanup.interval=-",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=1ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),

@@ -24,7 +24,7 @@ class KeptMessageFactoryTests {
     private KeptMessage keep(Headers headers, Object value, RecordCoordinates original, boolean retries) {
         ConsumerRecord<String, Object> record = new ConsumerRecord<>(
                 "topic", 3, 7, 0, TimestampType.CREATE_TIME, 0, 0, "key", value, headers, Optional.empty());
-        return new KeptMessageFactory(this.received, new InboxSettings(false, 10, List.of("a", "b")), retries)
+        return new KeptMessageFactory(this.received, new InboxSettings(false, 10), retries)
                 .keep(List.of(new DeliveredMessage(new MessageId("c", "1"), original, record)))
                 .get(0);
     }
@@ -40,9 +40,9 @@ class KeptMessageFactoryTests {
 
     @Test
     void theTypeIsThatOfTheFirstHeaderPresentOrElseTheClass() {
-        Headers headers = new RecordHeaders().add("b", "second\n".getBytes(StandardCharsets.UTF_8));
+        Headers headers = new RecordHeaders().add("ce_type", "second\n".getBytes(StandardCharsets.UTF_8));
         assertThat(keep(headers, "v", ELSEWHERE, false).type()).isEqualTo("second?");
-        headers.add("a", "x".repeat(300).getBytes(StandardCharsets.UTF_8));
+        headers.add("message-type", "x".repeat(300).getBytes(StandardCharsets.UTF_8));
         assertThat(keep(headers, "v", ELSEWHERE, false).type()).isEqualTo("x".repeat(255));
         assertThat(keep(new RecordHeaders(), "v", ELSEWHERE, false).type()).isEqualTo("java.lang.String");
         assertThat(keep(new RecordHeaders(), null, ELSEWHERE, false).type()).isNull();

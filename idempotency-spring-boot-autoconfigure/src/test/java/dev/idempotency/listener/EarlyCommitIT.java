@@ -64,7 +64,7 @@ class EarlyCommitIT {
     private static TestApplication start(String url, String suffix, Class<? extends Work> work) {
         List<String> properties = List.of(
                 "suffix=" + suffix,
-                "idempotency.cleanup.enabled=false",
+                "idempotency.cleanup.interval=-",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.outage.max-interval=100ms");
         return TestApplication.start(url, properties, Listeners.class, work);

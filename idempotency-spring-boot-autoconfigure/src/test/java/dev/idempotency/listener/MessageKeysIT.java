@@ -80,7 +80,7 @@ class MessageKeysIT extends ApplicationTest {
     @Test
     void whatAResolverThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
         try (TestApplication app = start(
-                List.of("idempotency.errors.outage.initial-interval=50ms"),
+                List.of("idempotency.errors.outage.max-interval=50ms"),
                 KeyFromHeaders.class,
                 ThrowingResolver.class,
                 Failures.class,

@@ -48,7 +48,7 @@ class VersionFuzzIT extends ApplicationTest {
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=20ms",
                         "idempotency.errors.max-attempts=30",
-                        "idempotency.errors.outage.initial-interval=1ms"),
+                        "idempotency.errors.outage.max-interval=20ms"),
                 Class.forName(VersionFuzzIT.class.getName() + "$" + listener))) {
             app.jdbc().execute("alter table effect add column place bigserial");
             Map<Integer, Integer> newest = new HashMap<>();

@@ -181,7 +181,6 @@ class CleanupIT {
                                 "returning-topic=" + this.returningTopic,
                                 "group=" + this.group,
                                 "spring.datasource.hikari.connection-timeout=5000",
-                                "idempotency.cleanup.initial-delay=0s",
                                 "idempotency.cleanup.interval=100ms"),
                         properties.stream())
                 .toList();

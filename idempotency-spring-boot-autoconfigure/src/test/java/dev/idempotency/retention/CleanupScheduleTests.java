@@ -29,7 +29,7 @@ class CleanupScheduleTests {
 
     @Test
     void runsAgainAndAgainOnOneDaemonThreadOfItsOwn() throws InterruptedException {
-        start(SOON, SOON, limit -> 0);
+        start(SOON, limit -> 0);
         Set<Thread> threads = new HashSet<>();
         for (int run = 0; run < 3; run++) {
             threads.add(nextRun());
@@ -42,7 +42,7 @@ class CleanupScheduleTests {
 
     @Test
     void aFailureIsTriedAgain() throws InterruptedException {
-        start(SOON, SOON, limit -> {
+        start(SOON, limit -> {
             throw new IllegalStateException("on purpose");
         });
         nextRun();
@@ -51,7 +51,7 @@ class CleanupScheduleTests {
 
     @Test
     void whateverIsThrownDoesNotEndTheSchedule() throws InterruptedException {
-        start(SOON, SOON, limit -> {
+        start(SOON, limit -> {
             throw new OutOfMemoryError("on purpose");
         });
         nextRun();
@@ -59,22 +59,16 @@ class CleanupScheduleTests {
     }
 
     @Test
-    void theFirstRunWaitsForItsDelayAndTheOthersForTheInterval() throws InterruptedException {
-        start(SOON, NOT_IN_THIS_TEST, limit -> 0);
-        Thread thread = nextRun();
-        Awaitility.await().until(thread::getState, Thread.State.TIMED_WAITING::equals);
-        assertThat(this.runs).isEmpty();
-        stop();
-        start(NOT_IN_THIS_TEST, SOON, limit -> 0);
-        Awaitility.await().until(() -> cleanupThreads().stream()
-                .anyMatch(other -> other.getState() == Thread.State.TIMED_WAITING));
-        assertThat(this.runs).isEmpty();
+    void theFirstRunDoesNotWaitForALongInterval() {
+        this.schedule = schedule(Duration.ofHours(1), limit -> 0);
+        assertThat(this.schedule.pauseAfter(0)).isLessThan(Duration.ofMinutes(1));
+        assertThat(this.schedule.pauseAfter(1)).isGreaterThan(Duration.ofMinutes(47));
     }
 
     @Test
     void stoppingWaitsForTheBatchAndCanBeUndone() throws InterruptedException {
         CountDownLatch release = new CountDownLatch(1);
-        start(SOON, SOON, limit -> {
+        start(SOON, limit -> {
             try {
                 release.await();
             } catch (InterruptedException ex) {
@@ -97,7 +91,7 @@ class CleanupScheduleTests {
 
     @Test
     void pausesDifferButNotByMuch() {
-        this.schedule = schedule(NOT_IN_THIS_TEST, NOT_IN_THIS_TEST, limit -> 0);
+        this.schedule = schedule(NOT_IN_THIS_TEST, limit -> 0);
         Set<Duration> pauses = new HashSet<>();
         for (int i = 0; i < 100; i++) {
             pauses.add(CleanupSchedule.jittered(Duration.ofSeconds(60)));
@@ -106,12 +100,12 @@ class CleanupScheduleTests {
                 .isBetween(Duration.ofSeconds(48), Duration.ofSeconds(72)));
     }
 
-    private void start(Duration initialDelay, Duration interval, CleanupTask.Backlog backlog) {
-        this.schedule = schedule(initialDelay, interval, backlog);
+    private void start(Duration interval, CleanupTask.Backlog backlog) {
+        this.schedule = schedule(interval, backlog);
         this.schedule.start();
     }
 
-    private CleanupSchedule schedule(Duration initialDelay, Duration interval, CleanupTask.Backlog backlog) {
+    private CleanupSchedule schedule(Duration interval, CleanupTask.Backlog backlog) {
         CleanupTask task = new CleanupTask() {
 
             @Override
@@ -126,18 +120,12 @@ class CleanupScheduleTests {
             }
         };
         Cleanup cleanup = new Cleanup(List.of(task), 10, 1000, List.of());
-        return new CleanupSchedule(cleanup, initialDelay, interval);
+        return new CleanupSchedule(cleanup, interval);
     }
 
     private Thread nextRun() throws InterruptedException {
         Thread thread = this.runs.poll(30, TimeUnit.SECONDS);
         assertThat(thread).as("thread of a run").isNotNull();
         return thread;
-    }
-
-    private static List<Thread> cleanupThreads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals(CleanupSchedule.THREAD_NAME))
-                .toList();
     }
 }

@@ -1,7 +1,6 @@
 package dev.idempotency.retention;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -199,20 +198,6 @@ class CleanupTests {
         CleanupRun run = cleanup(ROWS_PER_RUN, rows).run(stopped);
         assertThat(rows.remaining()).containsExactly(40);
         assertThat(run.keepsUp()).isFalse();
-    }
-
-    @Test
-    void limitsThatMakeNoSenseAreRefused() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Cleanup(List.of(), 0, 10, List.of()))
-                .withMessageContaining("batch-size")
-                .withMessageContaining("is 0");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Cleanup(List.of(), 10_001, 100_000, List.of()))
-                .withMessageContaining("10001");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new Cleanup(List.of(), 100, 99, List.of()))
-                .withMessageContaining("rows-per-run");
     }
 
     private static Cleanup cleanup(long rowsPerRun, CleanupTask... tasks) {

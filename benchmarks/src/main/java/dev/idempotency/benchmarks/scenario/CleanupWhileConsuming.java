@@ -8,6 +8,7 @@ import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupTask;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,6 +16,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -49,8 +52,10 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
                 setting.database(),
-                MeasuredListener.classesOf(MeasuredRecordListeners.ours()),
-                "idempotency.cleanup.rows-per-run=" + ROWS_PER_RUN)) {
+                Stream.concat(
+                                MeasuredListener.classesOf(MeasuredRecordListeners.ours()).stream(),
+                                Stream.of(ShortCleanup.class))
+                        .toList())) {
             JdbcTemplate jdbc = application.jdbc();
             MeasuredRecordListeners.IDEMPOTENT.forgetAll(jdbc);
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
@@ -140,6 +145,14 @@ public final class CleanupWhileConsuming implements Scenario {
             if (this.rows != expected) {
                 throw new IllegalStateException("%d rows were removed, not %d".formatted(this.rows, expected));
             }
+        }
+    }
+
+    static class ShortCleanup {
+
+        @Bean
+        Cleanup cleanup(List<CleanupTask> tasks) {
+            return new Cleanup(tasks, 1000, ROWS_PER_RUN, List.of());
         }
     }
 }
