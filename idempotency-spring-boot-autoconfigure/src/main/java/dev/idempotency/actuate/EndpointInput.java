@@ -9,6 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.StringUtils;
 
 /** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
@@ -59,6 +60,20 @@ final class EndpointInput {
     /** Text for the log, where line breaks could write lines of their own, and for answers. */
     static String printable(String text) {
         return StringUtils.truncate(text, LONGEST_QUOTE).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    static InvalidEndpointRequestException missingConsumer() {
+        return new InvalidEndpointRequestException(
+                "Messages are known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+    }
+
+    static <T> WebEndpointResponse<T> notFound() {
+        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    /** The answer to a request that has no other result than that it was done, or not. */
+    static <T> WebEndpointResponse<T> noContent(boolean done) {
+        return done ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT) : notFound();
     }
 
     static String nameOf(@Nullable Principal principal) {

@@ -78,7 +78,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     .toList()));
         }
         if (!this.deadLetters.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         boolean shown = this.showValues.isShown(security, this.roles);
         // Asked first: a list that is read after the end of a redrive shows all that it has done.
@@ -95,8 +95,7 @@ public final class IdempotencyDeadLettersEndpoint {
 
     private static void requireNoneOf(@Nullable String... parameters) {
         if (Stream.of(parameters).anyMatch(Objects::nonNull)) {
-            throw new InvalidEndpointRequestException(
-                    "Dead letters are known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+            throw EndpointInput.missingConsumer();
         }
     }
 
@@ -122,7 +121,7 @@ public final class IdempotencyDeadLettersEndpoint {
         DeadLetterMessage message = this.deadLetters.find(consumer, EndpointInput.coordinates(deadLetter));
         return (message != null)
                 ? new WebEndpointResponse<>(DeadLetterReport.of(message, shown))
-                : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+                : EndpointInput.notFound();
     }
 
     /** Sends back one dead letter, or starts to send back all of a consumer, or those with such an exception. */
@@ -144,7 +143,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     "One of deadLetter, all and exception");
         }
         if (!this.deadLetters.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         ExceptionPattern pattern = (exception != null) ? pattern(exception) : null;
         logger.warn(
@@ -181,7 +180,7 @@ public final class IdempotencyDeadLettersEndpoint {
     private WebEndpointResponse<Object> redriveOne(String consumer, String deadLetter) {
         RedriveReport report = this.deadLetters.redrive(consumer, EndpointInput.coordinates(deadLetter));
         if (report == null) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         return new WebEndpointResponse<>(report, (report.sent() > 0) ? WebEndpointResponse.STATUS_OK : 409);
     }
@@ -196,8 +195,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     EndpointInput.printable(consumer),
                     EndpointInput.nameOf(security.getPrincipal()));
         }
-        return new WebEndpointResponse<>(
-                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+        return EndpointInput.noContent(cancelled);
     }
 
     private static WebEndpointResponse<Object> refused(RedriveException failure, int status) {

@@ -140,7 +140,7 @@ public final class IdempotencyInboxEndpoint {
                     "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
         }
         if (!isKnown(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         ReplayResult replays = this.inbox.replayFailed(consumer);
         return new WebEndpointResponse<>(
@@ -159,7 +159,7 @@ public final class IdempotencyInboxEndpoint {
     private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId, boolean forgetting) {
         InboxMessage message = find(consumer, messageId);
         if (message == null) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         if (forgetting) {
             this.inbox.forgetAndReplay(message.entry().id());
@@ -171,8 +171,7 @@ public final class IdempotencyInboxEndpoint {
 
     private @Nullable InboxMessage find(@Nullable String consumer, String messageId) {
         if (consumer == null) {
-            throw new InvalidEndpointRequestException(
-                    "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+            throw EndpointInput.missingConsumer();
         }
         return EndpointInput.messageIds(consumer, messageId).stream()
                 .map(this.inbox::find)

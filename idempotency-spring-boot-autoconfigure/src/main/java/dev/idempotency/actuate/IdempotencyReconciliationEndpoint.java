@@ -68,7 +68,7 @@ public final class IdempotencyReconciliationEndpoint {
     public WebEndpointResponse<Object> start(
             String consumer, @Nullable String since, @Nullable Boolean replay, SecurityContext security) {
         if (!this.reconciliation.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         ReconciliationRequest request;
         try {
@@ -108,8 +108,7 @@ public final class IdempotencyReconciliationEndpoint {
                     EndpointInput.printable(consumer),
                     EndpointInput.nameOf(security.getPrincipal()));
         }
-        return new WebEndpointResponse<>(
-                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+        return EndpointInput.noContent(cancelled);
     }
 
     /** The consumers that can be reconciled, and the reconciliations that run or ran last. */

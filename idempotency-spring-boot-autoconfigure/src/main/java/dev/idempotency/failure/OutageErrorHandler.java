@@ -28,7 +28,7 @@ import org.springframework.util.backoff.FixedBackOff;
  */
 final class OutageErrorHandler implements CommonErrorHandler {
 
-    /** Commits what is up to the record that is named; seeks to what is after it, which has not been delivered. */
+    /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
             new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
 
@@ -38,9 +38,8 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
-    private final PollFailureHandler pollFailures;
 
-    /** Leaves an error handler's loop of retries in memory. It is no exception, as that loop catches those. */
+    /** Ends an error handler's retries in memory. It is an {@code Error}, as those catch exceptions. */
     private static final class RetryInMemory extends Error {
 
         @Serial
@@ -54,7 +53,6 @@ final class OutageErrorHandler implements CommonErrorHandler {
     OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
         this.suspension = suspension;
-        this.pollFailures = new PollFailureHandler(delegate, suspension);
     }
 
     CommonErrorHandler delegate() {
@@ -63,12 +61,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public void handleRemaining(
-            Exception thrown,
+            Exception failure,
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         ConsumerRecord<?, ?> first = records.get(0);
-        Exception failure = Causes.makeFinite(thrown);
         if (this.suspension.trySuspend(failure, List.of(first), container)) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
@@ -98,16 +95,15 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public void handleBatch(
-            Exception thrown,
+            Exception failure,
             ConsumerRecords<?, ?> polled,
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, thrown);
+        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, failure);
         List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
         ConsumerThreadState state = ConsumerThreadState.current();
-        ConsumerRecord<?, ?> named = BatchFailure.recordOf(thrown);
-        Exception failure = Causes.makeFinite(thrown);
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
         if (this.suspension.trySuspend(failure, records, container)) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
@@ -118,7 +114,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
-        Exception naming = (named != null && failure == thrown)
+        Exception naming = (named != null)
                 ? failure
                 : new ListenerExecutionFailedException(
                         String.valueOf(failure.getMessage()),
@@ -172,7 +168,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        this.pollFailures.handle(Causes.makeFinite(thrown), consumer, container, batchListener);
+        PollFailureHandler.handle(thrown, this.delegate, consumer, container, batchListener);
     }
 
     @Override

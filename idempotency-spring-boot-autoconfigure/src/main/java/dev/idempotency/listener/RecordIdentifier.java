@@ -8,8 +8,8 @@ import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.failure.UnavailableService;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
@@ -107,7 +107,7 @@ public final class RecordIdentifier implements AutoCloseable {
         try {
             record = this.deserializers.deserialize(received);
         } catch (RuntimeException | StackOverflowError ex) {
-            if (UnavailableService.isCauseOf(ex)) {
+            if (Causes.of(ex).tellOfUnavailableService()) {
                 throw ex;
             }
             return RecordIdentification.UNREADABLE;

@@ -6,7 +6,6 @@ import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ForgetfulStore;
-import dev.idempotency.metrics.CleanupMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
 import dev.idempotency.metrics.StoreWatch;
@@ -44,7 +43,6 @@ class ObservabilityAutoConfigurationTests {
     void withRegistriesThereAreMetersAndObservations() {
         this.withRegistries.run(context -> assertThat(context)
                 .hasSingleBean(MeterObserver.class)
-                .hasSingleBean(CleanupMeters.class)
                 .hasSingleBean(ObservationObserver.class)
                 .hasSingleBean(IdempotencyHealthIndicator.class));
     }
@@ -54,7 +52,6 @@ class ObservabilityAutoConfigurationTests {
         this.runner.run(context -> assertThat(context)
                 .hasNotFailed()
                 .doesNotHaveBean(MeterObserver.class)
-                .doesNotHaveBean(CleanupMeters.class)
                 .doesNotHaveBean(ObservationObserver.class));
     }
 
@@ -154,7 +151,7 @@ class ObservabilityAutoConfigurationTests {
 
         @Bean
         IdempotencyEndpoint endpointOfTheUser(ProcessedMessageStore store) {
-            return new IdempotencyEndpoint(null, store);
+            return new IdempotencyEndpoint(null, store, null);
         }
     }
 }

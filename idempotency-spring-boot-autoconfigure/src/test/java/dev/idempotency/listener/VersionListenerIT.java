@@ -97,8 +97,7 @@ class VersionListenerIT extends SharedApplicationTest {
                         null,
                         null),
                 this.app.bean(ProcessedMessageStore.class),
-                null,
-                this.app.bean(JdbcStrategyFactory.class).versions());
+                this.app.bean(JdbcStrategyFactory.class));
         assertThat(String.valueOf(endpoint.read("record", null)))
                 .contains("strategy=VERSION", "version from expression '#payload.split(':')[1]'", "oldestAge=PT");
         assertThat(String.valueOf(endpoint.read("record", "a"))).contains("version=4", "processed=true");
