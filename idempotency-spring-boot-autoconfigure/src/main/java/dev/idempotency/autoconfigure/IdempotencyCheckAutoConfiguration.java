@@ -15,16 +15,16 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(CheckProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.class)
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
-    ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
-        return new ListenerChecks(beanFactory, properties.policy(), properties.brokerCheckTimeout());
+    ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
+        return new ListenerChecks(beanFactory, properties.checkPolicy(), properties.brokerCheckTimeout());
     }
 
     @Bean
-    ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
-        return new ContainerGuard(beanFactory, properties.policy());
+    ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
+        return new ContainerGuard(beanFactory, properties.checkPolicy());
     }
 }

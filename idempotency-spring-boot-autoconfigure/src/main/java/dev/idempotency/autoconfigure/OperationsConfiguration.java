@@ -26,19 +26,17 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Claims from code, and results that are kept. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(ResultsProperties.class)
 final class OperationsConfiguration {
 
     @Bean
     DeclaredConsumers idempotencyDeclaredConsumers(
             ObjectProvider<IdempotentConsumer> consumers,
             IdempotencyProperties properties,
-            ResultsProperties results,
             ObjectProvider<IdempotencyObserver> observers) {
         return new DeclaredConsumers(
                 consumers.orderedStream().toList(),
                 properties.retention(),
-                results.longest(),
+                properties.results().longestRetention(),
                 observers.orderedStream().toList());
     }
 
@@ -63,8 +61,9 @@ final class OperationsConfiguration {
         KeptResults idempotencyKeptResults(
                 JdbcProcessedMessageStore store,
                 ObjectProvider<ResultConverter> converter,
-                ResultsProperties properties) {
-            return new KeptResults(store.database(), converter::getIfAvailable, properties.maxSize());
+                IdempotencyProperties properties) {
+            return new KeptResults(
+                    store.database(), converter::getIfAvailable, properties.results().maxSize());
         }
 
         @Bean
@@ -72,13 +71,15 @@ final class OperationsConfiguration {
                 JdbcProcessedMessageStore store,
                 ObjectProvider<ConsumerRegistry> registries,
                 ObjectProvider<DeclaredConsumers> declared,
-                ResultsProperties results,
+                IdempotencyProperties properties,
                 CleanupProperties cleanup) {
             ConsumerRegistry all = ConsumerRegistry.of(registries::stream);
             return new ProcessedMessageCleanup(
                     "results",
                     ProcessedMessagePurge.ofResults(store.database()),
-                    () -> declared.getObject().resultRetentions(all.retentions(), results.longest()),
+                    () -> declared.getObject()
+                            .resultRetentions(
+                                    all.retentions(), properties.results().longestRetention()),
                     cleanup.orphansAfter().duration());
         }
     }

@@ -9,22 +9,20 @@ import dev.idempotency.reconciliation.ReconciliationObserver;
 import dev.idempotency.reconciliation.ReconciliationSchedule;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.scheduling.support.CronExpression;
 
 /** Topics that are held against what is remembered of them. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(ReconciliationProperties.class)
 final class ReconciliationConfiguration {
 
     /** A parent context's knows none of the consumers of this one. */
@@ -37,7 +35,7 @@ final class ReconciliationConfiguration {
             DeadLetters deadLetters,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<ReconciliationObserver> observers,
-            ReconciliationProperties properties,
+            IdempotencyProperties properties,
             Environment environment) {
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "reconciliation");
@@ -47,7 +45,7 @@ final class ReconciliationConfiguration {
                 inbox::getIfUnique,
                 deadLetters,
                 producers,
-                properties.recordsPerSecond(),
+                properties.reconciliation().recordsPerSecond(),
                 new ObserverNotifier<>(observers.orderedStream().toList(), "the reconciliation is not affected"));
     }
 
@@ -55,8 +53,9 @@ final class ReconciliationConfiguration {
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
     ReconciliationSchedule idempotencyReconciliationSchedule(
-            Reconciliation reconciliation, ReconciliationProperties properties) {
-        return new ReconciliationSchedule(reconciliation, Objects.requireNonNull(properties.expression()));
+            Reconciliation reconciliation, IdempotencyProperties properties) {
+        return new ReconciliationSchedule(
+                reconciliation, CronExpression.parse(properties.reconciliation().cron()));
     }
 
     /** If there is an expression. */

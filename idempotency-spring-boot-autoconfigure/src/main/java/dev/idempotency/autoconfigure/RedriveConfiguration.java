@@ -17,7 +17,7 @@ import org.springframework.kafka.core.ProducerFactory;
 
 /** Dead letters, and how they are sent back. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties({DeadLetterProperties.class, ErrorsProperties.class})
+@EnableConfigurationProperties(ErrorsProperties.class)
 final class RedriveConfiguration {
 
     /** A parent context's knows none of the consumers of this one. */
@@ -27,7 +27,7 @@ final class RedriveConfiguration {
             ListenerDefinitionRegistry definitions,
             ObjectProvider<KafkaListenerEndpointRegistry> containers,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
-            DeadLetterProperties properties,
+            IdempotencyProperties properties,
             ErrorsProperties errors,
             Environment environment) {
         DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
@@ -40,6 +40,7 @@ final class RedriveConfiguration {
                 errors.deadLetter().suffix());
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
-        return new DeadLetters(sources, producers, properties.maxRedrives(), properties.redrivesPerSecond());
+        IdempotencyProperties.DeadLetters limits = properties.deadLetters();
+        return new DeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
     }
 }

@@ -138,8 +138,7 @@ class IdempotencyRuntimeHintsTests {
             classes = {
                 IdempotencyProperties.class,
                 ErrorsProperties.class,
-                CleanupProperties.class,
-                CheckProperties.class
+                CleanupProperties.class
             })
     void propertiesCanBeBound(Class<?> properties) {
         assertRegistered(reflection().onConstructorInvocation(properties.getDeclaredConstructors()[0]));
@@ -149,7 +148,7 @@ class IdempotencyRuntimeHintsTests {
     @ValueSource(
             strings = {
                 "ConsumerReports$Report",
-                "ConsumerReport",
+                "ConsumerReports$ConsumerReport",
                 "CleanupReport$Success",
                 "MessageReport",
                 "IdempotencyInboxEndpoint$PageReport",

@@ -36,7 +36,10 @@ class PropertyLimitsTests {
         "errors.outage.max-interval, 9223372036854775807s, at most 365 days",
         "inbox.max-payload, 2GB, between 0B and",
         "observe.store-interval, 99999999d, at most 36500d",
+        "dead-letters.redrives-per-second, 0, at least 1",
         "reconciliation.records-per-second, 0, at least 1",
+        "reconciliation.cron, every night, cron expression",
+        "reconciliation.cron, 0 0 4 31 2 *, a time to come",
         "results.max-size, 0B, between 1B and"
     })
     void aSettingThatMakesNoSenseFailsTheStartWithItsNameAndWhatItMayBe(String name, String value, String reason) {
