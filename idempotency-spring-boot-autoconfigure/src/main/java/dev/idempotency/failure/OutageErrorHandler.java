@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -27,6 +28,9 @@ import org.springframework.util.backoff.FixedBackOff;
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
+
+    /** Failures outside the listener that follow one another faster are slowed down: they would become a busy loop. */
+    private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
 
     /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
@@ -168,7 +172,16 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        PollFailureHandler.handle(thrown, this.delegate, consumer, container, batchListener);
+        boolean soon = ConsumerThreadState.current().recordPollFailure() < SOON_NANOS;
+        try {
+            // The container forgets the records that it has polled.
+            Redelivery.seekToCommitted(consumer, container);
+            this.delegate.handleOtherException(thrown, consumer, container, batchListener);
+        } finally {
+            if (soon) {
+                Redelivery.pause();
+            }
+        }
     }
 
     @Override

@@ -68,7 +68,7 @@ class KafkaTransactionsIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"records", "batches", "polls", "retried"})
+    @ValueSource(strings = {"batches", "retried"})
     void aMessageThatFailsForGoodIsDeadLetteredAndWhatTheOthersSendIsSent(String kind) {
         send(kind, kind + " a", kind + " poison", kind + " b");
         awaitCaughtUp(kind);

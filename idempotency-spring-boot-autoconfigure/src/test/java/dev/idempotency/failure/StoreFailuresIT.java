@@ -1,27 +1,20 @@
 package dev.idempotency.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.IdempotentOperations;
-import dev.idempotency.MessageId;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.retention.Cleanup;
-import dev.idempotency.testing.TestKafka;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -37,7 +30,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -224,54 +216,6 @@ class StoreFailuresIT extends SharedApplicationTest {
                 select count(*) from pg_stat_activity
                 where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
                 """, Integer.class);
-    }
-
-    @Test
-    void validationNamesWhatTheUserMayNotDo() {
-        String role = TestKafka.uniqueName("role").replace('-', '_').toLowerCase(Locale.ROOT);
-        JdbcTemplate jdbc = this.app.jdbc();
-        jdbc.execute("create role " + role + " login");
-        try {
-            jdbc.execute("grant all on schema public to " + role);
-            List<String> properties = List.of(
-                    "idempotency.schema.mode=validate",
-                    "spring.datasource.username=" + role,
-                    "spring.kafka.listener.auto-startup=false",
-                    "suffix=" + topic(""));
-            String url = this.database.jdbcUrl().replaceAll("user=[^&]*&?", "");
-            assertRefused(url, properties, "permission denied", "Grant select, insert, update, delete");
-            jdbc.execute("grant select, insert, update on all tables in schema public to " + role);
-            assertRefused(url, properties, "permission denied", "Grant select, insert, update, delete");
-            jdbc.execute("grant delete on all tables in schema public to " + role);
-            try (TestApplication allowed = TestApplication.start(url, properties, Booking.class)) {
-                IdempotentOperations operations = allowed.bean(IdempotentOperations.class);
-                operations.execute(new MessageId("booking", "result"), String.class, () -> "result");
-                assertThat(allowed.bean(Cleanup.class).run().failure()).isNull();
-                assertThat(healthOf(allowed)).isEqualTo(Status.UP);
-                jdbc.execute("alter table idempotency_result rename to elsewhere");
-                assertThat(healthOf(allowed)).as("without the table").isEqualTo(Status.DOWN);
-                jdbc.execute("alter table elsewhere rename to idempotency_result");
-                jdbc.execute("revoke insert on idempotency_processed from " + role);
-                assertThat(healthOf(allowed)).isEqualTo(Status.DOWN);
-            }
-        } finally {
-            jdbc.execute("drop owned by " + role);
-            jdbc.execute("drop role " + role);
-        }
-    }
-
-    static class Booking {
-
-        @Bean
-        IdempotentConsumer booking() {
-            return IdempotentConsumer.named("booking");
-        }
-    }
-
-    private static void assertRefused(String url, List<String> properties, String... texts) {
-        assertThatThrownBy(() -> TestApplication.start(url, properties).close())
-                .hasStackTraceContaining(texts[0])
-                .hasStackTraceContaining(texts[1]);
     }
 
     @Import({Effects.class, Retries.class})

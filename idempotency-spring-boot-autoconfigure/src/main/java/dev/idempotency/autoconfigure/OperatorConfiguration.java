@@ -7,25 +7,52 @@ import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationObserver;
 import dev.idempotency.reconciliation.ReconciliationSchedule;
+import dev.idempotency.redrive.DeadLetterSourceResolver;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.scheduling.support.CronExpression;
 
-/** Topics that are held against what is remembered of them. */
+/** Dead letters, and topics that are compared with what is remembered. A parent context knows none of the consumers of this one. */
 @Configuration(proxyBeanMethods = false)
-final class ReconciliationConfiguration {
+@EnableConfigurationProperties(ErrorsProperties.class)
+final class OperatorConfiguration {
 
-    /** A parent context's knows none of the consumers of this one. */
+    @Bean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    DeadLetters idempotencyDeadLetters(
+            ListenerDefinitionRegistry definitions,
+            ObjectProvider<KafkaListenerEndpointRegistry> containers,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            IdempotencyProperties properties,
+            ErrorsProperties errors,
+            Environment environment) {
+        DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
+                definitions::listeners,
+                () -> containers.stream()
+                        .map(KafkaListenerEndpointRegistry::getAllListenerContainers)
+                        .findFirst()
+                        .orElse(List.of()),
+                producerFactory::getIfUnique,
+                errors.deadLetter().suffix());
+        RawRecordProducers producers = new RawRecordProducers(
+                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
+        IdempotencyProperties.DeadLetters limits = properties.deadLetters();
+        return new DeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
+    }
+
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Reconciliation idempotencyReconciliation(

@@ -2,11 +2,23 @@ package dev.idempotency.autoconfigure;
 
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
+import dev.idempotency.failure.OutageRegistry;
+import dev.idempotency.inbox.DeliveredMessage;
+import dev.idempotency.inbox.Inbox;
+import dev.idempotency.inbox.InboxObserver;
+import dev.idempotency.inbox.InboxPurge;
+import dev.idempotency.inbox.InboxRecorderFactory;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
+import dev.idempotency.observe.ObserverNotifier;
+import dev.idempotency.operation.DeclaredConsumers;
+import dev.idempotency.result.KeptResults;
+import dev.idempotency.result.ResultConverter;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
+import dev.idempotency.retention.InboxCleanup;
 import dev.idempotency.retention.PositionCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
 import dev.idempotency.store.JdbcPositionStore;
@@ -24,13 +36,15 @@ import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.kafka.core.ProducerFactory;
 
-/** The cleanup that forgets what has been remembered for long enough. */
+/** What comes with the JDBC store: the inbox, results, and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties(CleanupProperties.class)
-final class CleanupConfiguration {
+@EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
+final class JdbcStoreConfiguration {
 
     private static final int BATCH_SIZE = 1000;
     private static final long ROWS_PER_RUN = 500_000;
@@ -83,6 +97,83 @@ final class CleanupConfiguration {
     CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
         return new CleanupSchedule(
                 cleanup, Objects.requireNonNull(properties.interval().duration()));
+    }
+
+    @Bean
+    InboxRecorderFactory idempotencyInboxRecorderFactory(
+            JdbcProcessedMessageStore store,
+            InboxProperties inbox,
+            DeserializerInstrumentation deserializers,
+            OutageRegistry outages,
+            ObjectProvider<InboxObserver> observers) {
+        return new InboxRecorderFactory(
+                store,
+                inbox.settings(),
+                deserializers,
+                (messages, failure) -> outages.isOutage(
+                        messages.get(0).id().consumer(),
+                        messages.stream().map(DeliveredMessage::record).toList(),
+                        failure),
+                notifier(observers));
+    }
+
+    @Bean
+    Inbox idempotencyInbox(
+            JdbcProcessedMessageStore store,
+            InboxRecorderFactory listeners,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            ObjectProvider<InboxObserver> observers,
+            Environment environment) {
+        return new Inbox(
+                store,
+                listeners,
+                producerFactory::getIfUnique,
+                environment.getProperty("spring.application.name"),
+                notifier(observers));
+    }
+
+    @Bean
+    InboxCleanup idempotencyInboxCleanup(
+            JdbcProcessedMessageStore store,
+            ObjectProvider<ConsumerRegistry> consumers,
+            CleanupProperties cleanup,
+            InboxProperties inbox) {
+        return new InboxCleanup(
+                new InboxPurge(store.database()),
+                ConsumerRegistry.of(consumers::stream),
+                cleanup.orphansAfter().duration(),
+                inbox.retention().processed(),
+                inbox.retention().failed());
+    }
+
+    private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
+        return new ObserverNotifier<>(observers.orderedStream().toList(), "the inbox is not affected");
+    }
+
+    @Bean
+    KeptResults idempotencyKeptResults(
+            JdbcProcessedMessageStore store,
+            ObjectProvider<ResultConverter> converter,
+            IdempotencyProperties properties) {
+        return new KeptResults(
+                store.database(), converter::getIfAvailable, properties.results().maxSize());
+    }
+
+    @Bean
+    ProcessedMessageCleanup idempotencyResultCleanup(
+            JdbcProcessedMessageStore store,
+            ObjectProvider<ConsumerRegistry> registries,
+            ObjectProvider<DeclaredConsumers> declared,
+            IdempotencyProperties properties,
+            CleanupProperties cleanup) {
+        ConsumerRegistry all = ConsumerRegistry.of(registries::stream);
+        return new ProcessedMessageCleanup(
+                "results",
+                ProcessedMessagePurge.ofResults(store.database()),
+                () -> declared.getObject()
+                        .resultRetentions(
+                                all.retentions(), properties.results().longestRetention()),
+                cleanup.orphansAfter().duration());
     }
 
     /** Unless the interval is {@code -}. */
