@@ -24,7 +24,7 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
 
     dependencies {
         "implementation"(platform(rootProject.libs.spring.boot.dependencies))
-        "implementation"(platform(rootProject.libs.embedded.postgres.binaries.bom))
+        "testImplementation"(platform(rootProject.libs.embedded.postgres.binaries.bom))
         "optional"(platform(rootProject.libs.spring.boot.dependencies))
         "annotationProcessor"(platform(rootProject.libs.spring.boot.dependencies))
         "testRuntimeOnly"(rootProject.libs.junit.platform.launcher)
@@ -52,7 +52,13 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
         filePermissions { unix("rw-r--r--") }
         dirPermissions { unix("rwxr-xr-x") }
     }
-    tasks.withType<Javadoc>().configureEach { (options as StandardJavadocDocletOptions).noTimestamp(true) }
+    tasks.withType<Javadoc>().configureEach {
+        (options as StandardJavadocDocletOptions).apply {
+            noTimestamp(true)
+            addBooleanOption("Xdoclint:all,-missing", true)
+            addBooleanOption("Werror", true)
+        }
+    }
 
     configure<com.diffplug.gradle.spotless.SpotlessExtension> {
         java {
@@ -128,6 +134,15 @@ configure(listOf(project(":idempotency-spring-boot-autoconfigure"), project(":id
         publications.named<MavenPublication>("library") {
             from(components["java"])
             versionMapping { allVariants { fromResolutionResult() } }
+            artifact(layout.buildDirectory.file("reports/cyclonedx-direct/bom.json")) {
+                classifier = "cyclonedx"
+                extension = "json"
+                builtBy(tasks.named("cyclonedxDirectBom"))
+            }
         }
+    }
+
+    tasks.withType<org.cyclonedx.gradle.CyclonedxDirectTask>().configureEach {
+        includeConfigs.set(listOf("runtimeClasspath"))
     }
 }

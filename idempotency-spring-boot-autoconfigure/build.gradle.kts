@@ -40,3 +40,8 @@ dependencies {
 }
 
 tasks.named<Jar>("jar") { manifest { attributes("Automatic-Module-Name" to "dev.idempotency.autoconfigure") } }
+
+// Spring Boot's configuration processor reads the additional metadata from the processed resources.
+tasks.named("compileJava") {
+    inputs.files(tasks.named("processResources")).withPathSensitivity(PathSensitivity.RELATIVE)
+}

@@ -19,3 +19,8 @@ dependencies {
 }
 
 tasks.named<Jar>("jar") { manifest { attributes("Automatic-Module-Name" to "dev.idempotency.test") } }
+
+// Spring Boot's configuration processor reads the additional metadata from the processed resources.
+tasks.named("compileJava") {
+    inputs.files(tasks.named("processResources")).withPathSensitivity(PathSensitivity.RELATIVE)
+}

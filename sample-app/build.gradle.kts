@@ -1,6 +1,7 @@
 plugins { alias(libs.plugins.spring.boot) }
 
 dependencies {
+    "implementation"(platform(libs.embedded.postgres.binaries.bom))
     "implementation"(project(":idempotency-spring-boot-starter"))
     "implementation"(libs.spring.modulith.starter.jdbc)
     "implementation"(libs.spring.modulith.events.kafka)
@@ -11,6 +12,7 @@ dependencies {
     "implementation"(libs.spring.kafka.test)
     "implementation"(libs.spring.boot.starter.webmvc)
     "implementation"(libs.spring.boot.starter.actuator)
+    "runtimeOnly"(libs.micrometer.registry.prometheus)
 
     "testImplementation"(libs.spring.boot.starter.test)
     "testImplementation"(project(":idempotency-spring-boot-test"))

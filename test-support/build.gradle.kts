@@ -1,4 +1,5 @@
 dependencies {
+    "api"(platform(libs.embedded.postgres.binaries.bom))
     "api"(libs.jspecify)
     "api"(libs.spring.kafka.test)
     "api"(libs.postgresql)

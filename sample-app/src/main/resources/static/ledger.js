@@ -141,6 +141,8 @@ function describe(delivery) {
     case 'DUPLICATE':
       return `${id}, a ${delivery.kind.toLowerCase()}`
         + (delivery.ageMillis === null ? '' : `, processed ${age(delivery.ageMillis)} ago`)
+    case 'DEAD_LETTERED':
+      return 'given up and published to the dead-letter topic'
     default:
       return `${delivery.messages === 1 ? 'one message' : `${delivery.messages} messages`} rolled back, to come again`
   }
@@ -149,7 +151,7 @@ function describe(delivery) {
 function showDeliveries(deliveries) {
   const list = element('deliveries')
   for (const delivery of deliveries) {
-    const outcome = delivery.outcome.toLowerCase()
+    const outcome = delivery.outcome.toLowerCase().replace('_', '-')
     const item = make('li', `${outcome} ${(delivery.kind ?? '').toLowerCase()}`.trim(),
       make('time', '', clock.format(new Date(delivery.time))),
       make('span', 'consumer', delivery.consumer),

@@ -3,6 +3,7 @@
 import { element, make, plainCell, push, request, row, rowHeader, whole } from './ledger.js'
 
 const LOOK_MILLIS = 500
+const REFRESH_MILLIS = 2000
 const SINCE = 'PT24H'
 
 const read = async path => (await request(`actuator/${path}`)).json()
@@ -75,12 +76,15 @@ async function reconcile() {
   return 'done.'
 }
 
-async function lookOnce() {
-  await watch()
-  return 'done.'
+async function keepLooking() {
+  for (;;) {
+    if (!document.hidden) {
+      await look().catch(() => {})
+    }
+    await new Promise(resolve => setTimeout(resolve, REFRESH_MILLIS))
+  }
 }
 
-element('look').addEventListener('click', event => push(event.currentTarget, lookOnce))
 element('redrive').addEventListener('click', event => push(event.currentTarget, redrive))
 element('reconcile').addEventListener('click', event => push(event.currentTarget, reconcile))
-look().catch(() => {})
+keepLooking()

@@ -61,8 +61,7 @@ public interface IdempotentOperations {
     /**
      * Claims ids in the transaction that is open: those of a consumer with one statement, where the database can.
      *
-     * <p>All of them or none: after a failure half-way the transaction cannot be committed any more, unless it is rolled back
-     * to a savepoint that was made before.
+     * <p>All of them or none: after a failure the transaction is marked rollback-only.
      *
      * @return those that were free, in the order given
      */

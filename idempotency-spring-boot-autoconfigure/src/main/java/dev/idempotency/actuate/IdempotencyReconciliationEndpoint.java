@@ -5,6 +5,8 @@ import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationReport;
 import dev.idempotency.reconciliation.ReconciliationRequest;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,9 @@ public final class IdempotencyReconciliationEndpoint {
             "'since' must be a time with its unit, such as \"24h\", \"7d\" or \"PT24H\", and at most \"%dd\"."
                     .formatted(ReconciliationRequest.LONGEST.toDays());
 
+    private static final String REPLAY_FROM_REFUSAL =
+            "'replayFrom' must be a time such as \"2026-11-18T03:00:00Z\", since which the consumer has run with the library without interruption.";
+
     private final Reconciliation reconciliation;
 
     public IdempotencyReconciliationEndpoint(Reconciliation reconciliation) {
@@ -66,13 +71,16 @@ public final class IdempotencyReconciliationEndpoint {
     /** Starts one. */
     @WriteOperation
     public WebEndpointResponse<Object> start(
-            String consumer, @Nullable String since, @Nullable Boolean replay, SecurityContext security) {
+            String consumer, @Nullable String since, @Nullable String replayFrom, SecurityContext security) {
         if (!this.reconciliation.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
         ReconciliationRequest request;
         try {
-            request = new ReconciliationRequest(consumer, timeOf(since), Boolean.TRUE.equals(replay));
+            request = new ReconciliationRequest(
+                    consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
+        } catch (DateTimeParseException ex) {
+            return new WebEndpointResponse<>(new Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
             return new WebEndpointResponse<>(new Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         }
@@ -80,7 +88,9 @@ public final class IdempotencyReconciliationEndpoint {
                 "A reconciliation of consumer '{}' since {}{} was requested by {}",
                 EndpointInput.printable(consumer),
                 request.since(),
-                request.replay() ? ", with a replay of what is missing," : "",
+                (replayFrom != null)
+                        ? ", with a replay of what is missing from %s on,".formatted(request.replayFrom())
+                        : "",
                 EndpointInput.nameOf(security.getPrincipal()));
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);

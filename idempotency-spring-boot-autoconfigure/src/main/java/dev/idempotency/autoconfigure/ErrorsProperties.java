@@ -25,6 +25,13 @@ public record ErrorsProperties(
 
     private static final Duration OUTAGE_INITIAL_INTERVAL = Duration.ofMillis(100);
 
+    public ErrorsProperties {
+        if (maxAttempts < 1) {
+            throw new IllegalArgumentException(
+                    "idempotency.errors.max-attempts must be 1 or more, but is " + maxAttempts);
+        }
+    }
+
     BackOffSettings retries() {
         return settings("idempotency.errors", this.initialInterval, this.maxInterval);
     }

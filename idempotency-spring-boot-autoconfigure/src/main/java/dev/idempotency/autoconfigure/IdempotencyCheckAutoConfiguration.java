@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration for what is verified before the first message.
@@ -26,5 +27,10 @@ public final class IdempotencyCheckAutoConfiguration {
     @Bean
     ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
         return new ContainerGuard(beanFactory, properties.checkPolicy());
+    }
+
+    @Bean
+    UnknownPropertyReporter idempotencyUnknownPropertyReporter(Environment environment) {
+        return new UnknownPropertyReporter(environment);
     }
 }

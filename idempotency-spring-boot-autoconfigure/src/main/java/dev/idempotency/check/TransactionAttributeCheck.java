@@ -1,9 +1,9 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
-import dev.idempotency.definition.ListenerTransaction;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.definition.ProxyPath;
+import dev.idempotency.store.ClaimedTransaction;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
@@ -68,7 +68,7 @@ final class TransactionAttributeCheck implements ListenerCheck {
         }
         if (own != null) {
             checkAttribute(listener, own, true, report);
-            if (ListenerTransaction.hasExceptionsThatCommit(own)) {
+            if (ClaimedTransaction.hasExceptionsThatCommit(own)) {
                 report.add(
                         Check.NO_ROLLBACK,
                         "Its @Transactional names exceptions in noRollbackFor.",

@@ -61,6 +61,15 @@ public interface Dialect {
     }
 
     /**
+     * The query for the id of the current transaction, by which it is seen whether that is still the one of the claims.
+     *
+     * @return {@code null} if there is none: then a savepoint is set after the claims and released before the commit
+     */
+    default @Nullable String transactionIdQuery() {
+        return null;
+    }
+
+    /**
      * The statement that deletes messages processed longer than the request's age before their consumer's last one.
      * A last one in the future, by a clock that was wrong once, counts as being of now.
      *

@@ -28,21 +28,16 @@ final class FlywayMigration {
         if (schema != null) {
             configuration.schemas(schema).defaultSchema(schema);
         }
-        try {
-            migrate(configuration.load());
-        } catch (FlywayException ex) {
-            throw new IllegalStateException(
-                    "The tables of idempotency-spring-boot could not be migrated. Let a user migrate who may create them"
-                            + " (spring.flyway.user), or create them yourself and set idempotency.schema.mode to 'validate'."
-                            + " A pool of one connection needs 'validate', too.",
-                    ex);
-        }
+        migrate(configuration.load());
     }
 
     private static void migrate(Flyway flyway) {
         try {
             flyway.migrate();
         } catch (FlywayException ex) {
+            if (WriteProbe.denial(ex) != null) {
+                throw ex;
+            }
             // The script stopped half-way, or another instance has begun the history while this one was about to.
             flyway.repair();
             flyway.migrate();

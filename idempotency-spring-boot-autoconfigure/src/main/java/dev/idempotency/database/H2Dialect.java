@@ -56,6 +56,12 @@ final class H2Dialect implements Dialect {
     private static final int LOCK_TIMEOUT = 50200;
     private static final int STATEMENT_WAS_CANCELED = 57014;
 
+    /** The driver releases a savepoint without asking the database. */
+    @Override
+    public String transactionIdQuery() {
+        return "select transaction_id()";
+    }
+
     @Override
     public String vendor() {
         return "h2";

@@ -4,6 +4,7 @@ import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -78,6 +79,12 @@ public final class IdempotencyDatabase {
     @Nullable
     public String schema() {
         return this.schema;
+    }
+
+    /** The user of the application's connections, as the driver names it. */
+    String user() {
+        ConnectionCallback<String> name = connection -> connection.getMetaData().getUserName();
+        return Objects.requireNonNull(new JdbcTemplate(this.dataSource).execute(name));
     }
 
     /** The table of processed messages, as it is named in SQL. */

@@ -1,19 +1,23 @@
 package dev.idempotency.database;
 
+import dev.idempotency.IdempotencyConfigurationException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.DatabaseMetaData;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
@@ -78,21 +82,57 @@ public final class Schema implements InitializingBean {
             missing = missing();
         }
         if (!missing.isEmpty()) {
-            String where = (this.database.schema() != null) ? " in schema " + this.database.schema() : "";
-            throw new IllegalStateException(
-                    ("Tables of idempotency-spring-boot are missing, or lack columns%s: %s. Set idempotency.schema.mode to"
-                                    + " 'migrate', or run this SQL:%n%n%s%n")
-                            .formatted(where, missing, script(this.database.dialect())));
+            throw new IdempotencyConfigurationException(
+                    "Tables of idempotency-spring-boot are missing%s, or lack columns: %s. idempotency.schema.mode is '%s'."
+                            .formatted(
+                                    inSchema(),
+                                    String.join(", ", missing),
+                                    this.mode.name().toLowerCase(Locale.ROOT)),
+                    "Run this script%s, or set idempotency.schema.mode to 'migrate':%n%n%s"
+                            .formatted(inSchema(), scriptInSchema()),
+                    null);
         }
         refuseWhatIsDenied();
     }
 
     private void migrate() {
         if (!ClassUtils.isPresent("org.flywaydb.core.Flyway", getClass().getClassLoader())) {
-            throw new IllegalStateException("idempotency.schema.mode is 'migrate', but Flyway is not on the class path."
-                    + " Add org.flywaydb:flyway-core, or create the tables yourself and set the mode to 'validate'.");
+            throw new IdempotencyConfigurationException(
+                    "idempotency.schema.mode is 'migrate', but Flyway is not on the class path.",
+                    "Add %s, or create the tables yourself and set the mode to 'validate'.".formatted(flywayModule()),
+                    null);
         }
-        FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()));
+        try {
+            FlywayMigration.run(databaseOfFlyway(), location(this.database.dialect()));
+        } catch (RuntimeException ex) {
+            throw new IdempotencyConfigurationException(
+                    "The tables of idempotency-spring-boot could not be created%s: %s"
+                            .formatted(
+                                    inSchema(),
+                                    NestedExceptionUtils.getMostSpecificCause(ex)
+                                            .getMessage()),
+                    migrationRemedy(ex),
+                    ex);
+        }
+    }
+
+    private String migrationRemedy(RuntimeException failure) {
+        if (String.valueOf(failure.getMessage()).startsWith("Unsupported Database")) {
+            return "Add %s to the class path: Flyway needs it for this database.".formatted(flywayModule());
+        }
+        String user = this.database.user();
+        return WriteProbe.denial(failure) != null
+                ? "Run this script%s as a user who may create tables, and start again. Or let such a user migrate: set spring.flyway.user and spring.flyway.password.%n%n%s%n%s"
+                        .formatted(inSchema(), scriptInSchema(), grants(user))
+                : "Fix the cause, or create the tables yourself and set idempotency.schema.mode to 'validate'. A pool of one connection needs 'validate', too.";
+    }
+
+    private String flywayModule() {
+        return switch (this.database.dialect().vendor()) {
+            case "postgresql" -> "org.flywaydb:flyway-database-postgresql";
+            case "mysql", "mariadb" -> "org.flywaydb:flyway-mysql";
+            default -> "org.flywaydb:flyway-core";
+        };
     }
 
     /** The tables as the application's Flyway reaches them, if that leads to the same database. */
@@ -119,10 +159,11 @@ public final class Schema implements InitializingBean {
         } catch (DataAccessException ex) {
             String denial = WriteProbe.denial(ex);
             if (denial != null || ex instanceof BadSqlGrammarException) {
-                throw new IllegalStateException(
-                        ("The user of the DataSource may not write the tables of idempotency-spring-boot: %s. Grant select,"
-                                        + " insert, update, delete on %s.")
-                                .formatted((denial != null) ? denial : ex.getMessage(), TABLES.keySet()),
+                String user = this.database.user();
+                throw new IdempotencyConfigurationException(
+                        "The user '%s' may not write the tables of idempotency-spring-boot: %s"
+                                .formatted(user, (denial != null) ? denial : ex.getMessage()),
+                        "Run this as the owner of the tables:%n%n%s".formatted(grants(user)),
                         ex);
             }
             logger.warn("The tables could not be written for a trial; consumers wait until they can be", ex);
@@ -157,11 +198,41 @@ public final class Schema implements InitializingBean {
         }
     }
 
+    private String grants(String user) {
+        return TABLES.keySet().stream()
+                .map(table -> "grant %s on %s to %s;"
+                        .formatted(
+                                table.endsWith("_readable") ? "select" : "select, insert, update, delete",
+                                this.database.table(table),
+                                user))
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    private String inSchema() {
+        return (this.database.schema() != null) ? " in schema " + this.database.schema() : "";
+    }
+
     private static String location(Dialect dialect) {
         return "dev/idempotency/schema/" + dialect.vendor();
     }
 
-    /** The script that makes the tables, and can be run again. */
+    /** Returns the script with a first line that chooses the configured schema. */
+    private String scriptInSchema() {
+        Dialect dialect = this.database.dialect();
+        if (this.database.schema() == null) {
+            return script(dialect);
+        }
+        String choose =
+                switch (dialect.vendor()) {
+                    case "postgresql" -> "set search_path to ";
+                    case "h2" -> "set schema ";
+                    default -> "use ";
+                };
+        String quote = dialect.identifierQuote();
+        return choose + quote + this.database.schema() + quote + ";\n\n" + script(dialect);
+    }
+
+    /** Returns the script that creates the tables, which can be run again. */
     static String script(Dialect dialect) {
         try {
             return new ClassPathResource(location(dialect) + "/idempotency_V1__tables.sql")

@@ -21,7 +21,9 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
             return (resolved != null) ? resolved : "";
         } catch (IllegalArgumentException ex) {
             throw ListenerFault.found(
-                    check, ex.getMessage() + ".", "Set the property, or mend the placeholder in @IdempotentListener.");
+                    check,
+                    ex.getMessage() + ".",
+                    "Set the property, or correct the placeholder in @IdempotentListener.");
         }
     }
 

@@ -1,11 +1,29 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
+import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.key.VersionResolver;
 import dev.idempotency.store.Candidate;
+import dev.idempotency.store.EntityVersion;
+import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
 
-/** Makes of a delivered message a candidate, with what a listener's strategy recognises it by. */
-public interface CandidateFactory {
+/**
+ * Creates candidates from delivered messages, with what a listener's strategy recognises them by.
+ *
+ * @param strategy the listener's strategy
+ * @param ids finds the id of a message or, with {@link Strategy#VERSION}, of an entity
+ * @param versions finds versions; {@code null} with other strategies
+ * @param conflicts digests payloads, to find an id that is used twice
+ */
+public record CandidateFactory(
+        Strategy strategy, MessageIdResolver ids, @Nullable VersionResolver versions, ConflictHandling conflicts) {
 
     /**
      * Identifies a message.
@@ -13,8 +31,36 @@ public interface CandidateFactory {
      * @param position where it stands in the delivery
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */
-    Candidate create(int position, MessageView message);
+    public Candidate create(int position, MessageView message) {
+        ConsumerRecord<?, ?> record = message.record();
+        MessageId id = this.ids.resolve(message);
+        return switch (this.strategy) {
+            case MESSAGE_ID -> {
+                RecordCoordinates coordinates = RecordCoordinates.original(record);
+                Long digest = (id != null) ? this.conflicts.digest(record, coordinates) : null;
+                yield new Candidate(position, record, id, coordinates, digest);
+            }
+            // A message without a key, where such are processed, belongs to no entity that could have a version.
+            case VERSION ->
+                (id == null)
+                        ? new Candidate(position, record, (MessageId) null)
+                        : new Candidate(
+                                position,
+                                record,
+                                new EntityVersion(
+                                        id,
+                                        Objects.requireNonNull(this.versions).resolve(message)));
+            // A copy of a record, as in retry topics, is another one.
+            case OFFSET, UNIQUE_CONSTRAINT -> new Candidate(position, record, id, RecordCoordinates.of(record));
+        };
+    }
 
-    /** The variables that it needs of the converted message, {@code payload} or names of arguments: none, if the record will do. */
-    Set<String> variables();
+    /** Returns the variables of the converted message that it needs; none if the record is enough. */
+    public Set<String> variables() {
+        Set<String> variables = new HashSet<>(this.ids.variables());
+        if (this.versions != null) {
+            variables.addAll(this.versions.variables());
+        }
+        return variables;
+    }
 }

@@ -1,16 +1,22 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -74,6 +80,16 @@ record ListenerCandidate(
     /** How many methods its container calls, protected or not. */
     int methodCount() {
         return methodsOf(this.element, targetClass()).size();
+    }
+
+    /** Whether its container reads a retry topic, or what fails in it goes to one. */
+    boolean hasRetryTopics(ListableBeanFactory beanFactory) {
+        String[] topics = ContainerFacts.topicsOf(this.container).toArray(String[]::new);
+        return this.container.getMainListenerId() != null
+                || Stream.of(this.element, this.method, targetClass())
+                        .anyMatch(annotated -> AnnotatedElementUtils.hasAnnotation(annotated, RetryableTopic.class))
+                || beanFactory.getBeansOfType(RetryTopicConfiguration.class).values().stream()
+                        .anyMatch(configuration -> configuration.hasConfigurationForTopics(topics));
     }
 
     boolean hasFrozenProxy() {

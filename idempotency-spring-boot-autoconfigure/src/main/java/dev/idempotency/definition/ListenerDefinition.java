@@ -3,6 +3,8 @@ package dev.idempotency.definition;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
+import dev.idempotency.store.ClaimedTransaction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param method the method of the user's class
  * @param candidates makes candidates of its messages
  * @param keyFailures what becomes of those that have none
- * @param transaction the transaction that it shares with its claims
+ * @param transactions makes the transactions that it shares with its claims, with its own attributes
  * @param strategy how its messages are recognised
  * @param conflicts what is done about those that have the id of another one
  * @param inbox keeps its messages; {@code null} if they are not kept
@@ -23,7 +25,7 @@ public record ListenerDefinition(
         ListenerMethod method,
         CandidateFactory candidates,
         KeyFailures keyFailures,
-        ListenerTransaction transaction,
+        Supplier<ClaimedTransaction> transactions,
         AdmissionStrategy strategy,
         ConflictHandling conflicts,
         @Nullable InboxRecorder inbox,

@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,7 +42,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final Map<String, ConsumerObserver> observers = new ConcurrentHashMap<>();
     private final List<ProtectedListener> listeners = new CopyOnWriteArrayList<>();
     private final PollSharingResolver polls;
-    private final PollSharingExceptions exceptions = new PollSharingExceptions();
+    private final Map<String, String> transactionsPerRecord = new ConcurrentSkipListMap<>();
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
     private volatile boolean running;
@@ -50,8 +52,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
-        this.polls = new PollSharingResolver(
-                defaults.transactionPerPoll(), new AnnotationTexts(beanFactory), new RetryTopics(beanFactory));
+        this.polls = new PollSharingResolver(defaults.transactionPerPoll(), beanFactory);
     }
 
     /** All that have been defined: one per method and container. */
@@ -95,14 +96,14 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
             ListenerResolver.Resolved known = resolved.get(i).refuse(polls.faults());
             if (candidate.isCalled()) {
                 this.listeners.add(known.listener());
-                this.exceptions.add(known.listener().consumer(), polls);
+                rememberObstacles(known.listener().consumer(), polls);
             }
             if (known.definition() != null) {
                 definitions.put(candidate.method(), known.definition());
             }
         }
         if (this.running) {
-            this.exceptions.log();
+            logTransactionsPerRecord();
         }
         return new ProtectedMethods(definitions, polls.isGranted());
     }
@@ -136,6 +137,26 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         }
     }
 
+    /** Those that demand a transaction per poll do not start. */
+    private void rememberObstacles(ConsumerDescription consumer, PollSharingResolver.Decision decision) {
+        if (!decision.demanded() && !decision.obstacles().isEmpty()) {
+            this.transactionsPerRecord.putIfAbsent(
+                    consumer.name(),
+                    decision.obstacles().stream()
+                            .map(ListenerFault::what)
+                            .collect(Collectors.joining(" ", "'" + consumer.name() + "' (", ")")));
+        }
+    }
+
+    private synchronized void logTransactionsPerRecord() {
+        if (!this.transactionsPerRecord.isEmpty()) {
+            logger.info(
+                    "idempotency.transaction-per-poll=true, but these consumers keep a transaction per record: {}",
+                    String.join(", ", this.transactionsPerRecord.values()));
+            this.transactionsPerRecord.clear();
+        }
+    }
+
     private static String recognition(ConsumerDescription consumer) {
         return consumer.strategy().isForgetful()
                 ? "key from %s, remembered for %s"
@@ -155,7 +176,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     public void start() {
         this.running = true;
         log(consumers());
-        this.exceptions.log();
+        logTransactionsPerRecord();
     }
 
     @Override

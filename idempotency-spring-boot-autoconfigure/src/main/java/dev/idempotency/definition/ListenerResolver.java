@@ -16,7 +16,7 @@ import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.VersionResolver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.store.FailureTranslatingStore;
+import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,27 +46,20 @@ final class ListenerResolver {
         }
     }
 
+    private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerDefaults defaults;
     private final AnnotationTexts texts;
-    private final ConsumerNameResolver names = new ConsumerNameResolver();
+    private final IdentityResolver identities;
     private final TransactionResolver transactions;
-    private final ReplyKeeperResolver replies;
     private final StrategyResolver strategies;
-    private final RetryTopics retryTopics;
-    private final RetentionResolver retentions;
-    private final KeySourceResolver keySources;
-    private final ConflictHandlingResolver conflicts;
 
     ListenerResolver(ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults) {
+        this.beanFactory = beanFactory;
         this.defaults = defaults;
         this.texts = new AnnotationTexts(beanFactory);
+        this.identities = new IdentityResolver(beanFactory, defaults.keyResolver());
         this.transactions = new TransactionResolver(beanFactory);
-        this.replies = new ReplyKeeperResolver(defaults.results(), this.texts);
         this.strategies = new StrategyResolver(defaults);
-        this.retryTopics = new RetryTopics(beanFactory);
-        this.retentions = new RetentionResolver(defaults.retention());
-        this.keySources = new KeySourceResolver(beanFactory, defaults.keyResolver(), this.texts);
-        this.conflicts = new ConflictHandlingResolver(defaults);
     }
 
     /**
@@ -82,44 +75,44 @@ final class ListenerResolver {
             Function<ConsumerDescription, ConsumerObserver> observers) {
         List<ListenerFault> faults = new ArrayList<>();
         IdempotentListener annotation = candidate.annotation();
-        String consumer = attempt(
-                faults,
-                candidate.name(),
-                () -> this.names.nameOf(candidate, this.texts.resolve(annotation.consumer(), Check.CONSUMER_NAME)));
+        String consumer = attempt(faults, candidate.name(), () -> this.identities.consumerOf(candidate));
         Strategy strategy =
                 attempt(faults, annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
-        faults.addAll(StrategyValidator.validate(candidate, this.texts::resolveIfPossible, this.retryTopics));
-        ReplyKeeper replies =
-                ListenerResolver.<@Nullable ReplyKeeper>attempt(faults, null, () -> this.replies.resolve(candidate));
-        attempt(
+        TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
+        faults.addAll(StrategyValidator.validate(
+                candidate, attribute, candidate.hasRetryTopics(this.beanFactory), this.texts::resolveIfPossible));
+        boolean perPoll = attempt(
                 faults,
                 false,
                 () -> this.texts.resolveFlag(annotation.transactionPerPoll(), false, Check.TRANSACTION_PER_POLL));
+        ReplyKeeper replies = ListenerResolver.<@Nullable ReplyKeeper>attempt(
+                faults, null, () -> ReplyKeeper.of(candidate, this.defaults.results(), perPoll));
         ListenerMethod method = new ListenerMethod(candidate.method(), targetSeen, replies);
         String expression = attempt(faults, "", () -> this.texts.resolve(annotation.key(), Check.KEY_EXPRESSION));
         boolean expressed = StringUtils.hasText(expression);
         KeySource keys = attempt(
                 faults,
                 KeySource.of(this.defaults.keyResolver()),
-                () -> this.keySources.resolve(strategy, annotation, expression, method, topics));
+                () -> this.identities.keysOf(candidate, expression, method, topics));
         String versionExpression =
                 attempt(faults, "", () -> this.texts.resolve(annotation.version(), Check.KEY_EXPRESSION));
         ExpressionKeySource versions = ListenerResolver.<@Nullable ExpressionKeySource>attempt(
-                faults, null, () -> this.keySources.resolveVersions(strategy, versionExpression, method, topics));
+                faults, null, () -> this.identities.versionsOf(candidate, versionExpression, method, topics));
         Duration retention = attempt(
                 faults,
                 this.defaults.retention(),
-                () -> this.retentions.resolve(
+                () -> this.strategies.retentionOf(
                         this.texts.resolve(annotation.retention(), Check.RETENTION_VALUE), consumer));
-        TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         PlatformTransactionManager manager = ListenerResolver.<@Nullable PlatformTransactionManager>attempt(
                 faults,
                 null,
                 () -> this.transactions.managerFor(
                         attribute, this.texts.resolve(annotation.transactionManager(), Check.TRANSACTION_MANAGER)));
-        faults.addAll(StrategyValidator.validate(strategy, attribute));
         UniqueConstraint constraint = ListenerResolver.<@Nullable UniqueConstraint>attempt(
-                faults, null, () -> constraint(strategy, annotation));
+                faults,
+                null,
+                () -> this.strategies.findUniqueConstraint(
+                        strategy, this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY)));
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -151,53 +144,29 @@ final class ListenerResolver {
             return new Resolved(listener, null);
         }
         ConsumerObserver observer = observers.apply(description);
-        ConflictHandling conflicts = this.conflicts.resolve(candidate, consumer, observer);
-        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
-        boolean fromHeaders = !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver;
+        ProcessedMessageStore store = this.strategies.store();
+        Runnable afterCommit = this.defaults.outages().afterCommitOf(consumer);
+        ConflictHandling conflicts = ConflictHandling.of(candidate, this.defaults, consumer, observer);
         ListenerDefinition definition = new ListenerDefinition(
                 consumer,
                 method,
-                candidates(
+                new CandidateFactory(
                         strategy,
                         new MessageIdResolver(consumer, keys, this.defaults.onMissingKey()),
-                        versions,
+                        (versions != null) ? new VersionResolver(consumer, versions) : null,
                         conflicts),
                 new KeyFailures(
                         description,
-                        fromHeaders,
-                        () -> (strategy == Strategy.VERSION)
-                                ? this.strategies.versions().hasProcessed(consumer)
-                                : store.hasProcessed(consumer),
+                        !expressed && this.defaults.keyResolver() instanceof HeaderKeyResolver,
+                        this.strategies.processedAny(strategy, consumer),
                         this.defaults.outages()::classify,
                         observer),
-                new ListenerTransaction(
-                        manager, attribute, this.defaults.outages().afterCommitOf(consumer)),
+                () -> new ClaimedTransaction(manager, attribute, store, afterCommit),
                 this.strategies.create(strategy, consumer, topics, observer, constraint),
                 conflicts,
                 inbox,
                 observer);
         return new Resolved(listener, definition);
-    }
-
-    private @Nullable UniqueConstraint constraint(Strategy strategy, IdempotentListener annotation) {
-        String name = this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY);
-        return (strategy == Strategy.UNIQUE_CONSTRAINT && StringUtils.hasText(name))
-                ? this.strategies.findUniqueConstraint(name)
-                : null;
-    }
-
-    private static CandidateFactory candidates(
-            Strategy strategy,
-            MessageIdResolver ids,
-            @Nullable ExpressionKeySource versions,
-            ConflictHandling conflicts) {
-        if (versions != null) {
-            return new VersionCandidates(ids, new VersionResolver(ids.consumer(), versions));
-        }
-        return switch (strategy) {
-            case OFFSET, UNIQUE_CONSTRAINT -> new RecordCandidates(ids);
-            case MESSAGE_ID, VERSION -> new MessageCandidates(ids, conflicts);
-        };
     }
 
     /** What is resolved, or the substitute if there is a fault. */

@@ -1,12 +1,19 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Check;
 import dev.idempotency.MessageId;
 import dev.idempotency.ResultForgottenException;
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.result.KeptResults;
 import java.lang.reflect.Type;
+import java.util.Collection;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
 
 /**
  * Keeps the replies of a listener, to give them again to duplicates of their requests.
@@ -18,12 +25,63 @@ public record ReplyKeeper(KeptResults results, Type type) {
 
     private static final Logger logger = LoggerFactory.getLogger(ReplyKeeper.class);
 
+    private static final Set<String> NOTHING = Set.of("void", "java.lang.Void", "kotlin.Unit");
+
+    /** Returns what keeps a listener's replies, or {@code null} if they are not to be kept. */
+    static @Nullable ReplyKeeper of(ListenerCandidate listener, @Nullable KeptResults results, boolean perPoll) {
+        if (!listener.annotation().keepReply()) {
+            return null;
+        }
+        ResolvableType result = ResolvableType.forMethodReturnType(listener.method(), listener.targetClass());
+        Class<?> raw = result.resolve(Object.class);
+        refuseIf(
+                perPoll || ContainerFacts.deliversBatches(listener.container()),
+                "It takes several records in one transaction, and a reply belongs to one.",
+                "Let it take one record at a time, in a transaction of its own");
+        refuseIf(
+                NOTHING.contains(raw.getName()),
+                "It returns nothing, so that there is no reply to be kept.",
+                "Return the reply");
+        refuseIf(
+                raw == Object.class || result.hasUnresolvableGenerics(),
+                "It returns a %s, which does not say as what it is to be read again.".formatted(result),
+                "Return something of a class of its own");
+        refuseIf(
+                isMessage(result) || (Collection.class.isAssignableFrom(raw) && isMessage(result.getGeneric(0))),
+                "It returns a Message, whose headers are not kept.",
+                "Return its payload");
+        if (results == null) {
+            throw ListenerFault.found(
+                    Check.KEEP_REPLY,
+                    "Replies are kept in a table beside that of processed messages, but the application has a"
+                            + " ProcessedMessageStore of its own.",
+                    "Use the provided store, or remove keepReply = true.");
+        }
+        Type type = GenericTypeResolver.resolveType(listener.method().getGenericReturnType(), listener.targetClass());
+        String obstacle = results.obstacleFor(type);
+        refuseIf(
+                obstacle != null,
+                "Its replies cannot be written: " + obstacle + ".",
+                "Return something that a ResultConverter can write");
+        return new ReplyKeeper(results, type);
+    }
+
+    private static boolean isMessage(ResolvableType type) {
+        return Message.class.isAssignableFrom(type.resolve(Object.class));
+    }
+
+    private static void refuseIf(boolean condition, String what, String remedy) {
+        if (condition) {
+            throw ListenerFault.found(Check.KEEP_REPLY, what, remedy + ", or remove keepReply = true.");
+        }
+    }
+
     /** Keeps a reply in the current transaction, and returns it as duplicates will be given it. */
     public @Nullable Object keep(MessageId id, @Nullable Object reply) {
         return this.results.keep(id, this.type, reply);
     }
 
-    /** The reply to the first delivery, or {@code null} if there was none or it is not kept, or no longer. */
+    /** Returns the reply to the first delivery, or {@code null} if there was none or it is no longer kept. */
     public @Nullable Object find(MessageId id) {
         try {
             return this.results.get(id, this.type);

@@ -2,32 +2,40 @@ package dev.idempotency.definition;
 
 import dev.idempotency.Check;
 import dev.idempotency.Strategy;
+import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
-import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.StringUtils;
 
-/** Finds out how the messages of a listener are recognised. */
+/** Resolves how the messages of a listener are recognised, and for how long. Listeners of one consumer share their rows. */
 final class StrategyResolver {
 
     private final ListenerDefaults defaults;
+    private final ProcessedMessageStore store;
     private final Map<String, Strategy> strategies = new ConcurrentHashMap<>();
+    private final Map<String, Duration> retentions = new ConcurrentHashMap<>();
 
     StrategyResolver(ListenerDefaults defaults) {
         this.defaults = defaults;
+        this.store = new FailureTranslatingStore(defaults.store());
     }
 
-    /** Listeners of one consumer share their rows, which mean nothing to another strategy. */
+    /** Returns the strategy of a consumer, if it can be used. */
     Strategy require(Strategy strategy, String consumer) {
+        JdbcStrategyFactory tables = this.defaults.strategies();
         Strategy others = this.strategies.putIfAbsent(consumer, strategy);
         if (others != null && others != strategy) {
             throw ListenerFault.found(
@@ -36,26 +44,24 @@ final class StrategyResolver {
                             .formatted(consumer, others, strategy),
                     "State one strategy for all its methods, or give each a consumer = … of its own.");
         }
-        if (strategy != Strategy.MESSAGE_ID && this.defaults.strategies() == null) {
+        if (strategy == Strategy.MESSAGE_ID) {
+            return strategy;
+        }
+        if (tables == null) {
             throw ListenerFault.found(
                     Check.STRATEGY,
-                    "Strategy.%s needs %s, but the application has a ProcessedMessageStore of its own."
-                            .formatted(
-                                    strategy,
-                                    (strategy == Strategy.UNIQUE_CONSTRAINT)
-                                            ? "the database of the provided store"
-                                            : "a table beside that of processed messages"),
+                    "Strategy.%s needs the database of the provided store, but the application has a"
+                                    .formatted(strategy)
+                            + " ProcessedMessageStore of its own.",
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.VERSION
-                && !this.defaults.strategies().versions().isSupported()) {
+        if (strategy == Strategy.VERSION && !tables.versions().isSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "The application has a Dialect of its own, which does not know how versions are compared.",
                     "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT
-                && !this.defaults.strategies().isUniqueConstraintSupported()) {
+        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables.isUniqueConstraintSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "Strategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
@@ -65,40 +71,75 @@ final class StrategyResolver {
         return strategy;
     }
 
-    /**
-     * Makes the strategy of a listener that has no faults.
-     *
-     * @param constraint the constraint that it is recognised by, if it is
-     */
+    /** Returns the retention of a consumer: the shorter of two would forget the other's messages. */
+    Duration retentionOf(String text, String consumer) {
+        Duration retention = StringUtils.hasText(text) ? parse(text) : this.defaults.retention();
+        Duration others = this.retentions.putIfAbsent(consumer, retention);
+        if (others != null && !others.equals(retention)) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    "The consumer '%s' is to remember its messages for %s and for %s."
+                            .formatted(consumer, others, retention),
+                    "State one @IdempotentListener(retention = …) for all its methods.");
+        }
+        return retention;
+    }
+
+    private static Duration parse(String text) {
+        Duration retention;
+        try {
+            retention = DurationFormatterUtils.detectAndParse(text);
+        } catch (IllegalArgumentException | ArithmeticException ex) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    "The retention '%s' is no duration.".formatted(text),
+                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
+        }
+        try {
+            return RetentionLimit.require("@IdempotentListener(retention = …)", retention);
+        } catch (IllegalArgumentException ex) {
+            throw ListenerFault.found(
+                    Check.RETENTION_VALUE,
+                    ex.getMessage() + ".",
+                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
+        }
+    }
+
+    /** The store as listeners' transactions use it. */
+    ProcessedMessageStore store() {
+        return this.store;
+    }
+
+    /** Creates the strategy of a listener without faults; {@code constraint} is the one that it is recognised by, if it is. */
     AdmissionStrategy create(
             Strategy strategy,
             String consumer,
             TopicIdTracker topics,
             ConsumerObserver observer,
             @Nullable UniqueConstraint constraint) {
-        JdbcStrategyFactory tables = this.defaults.strategies();
-        ProcessedMessageStore store = new FailureTranslatingStore(this.defaults.store());
-        if (strategy == Strategy.MESSAGE_ID || tables == null) {
-            return new MessageIdStrategy(consumer, store);
-        }
         return switch (strategy) {
-            case VERSION -> tables.byVersion(consumer, store);
-            case OFFSET -> tables.byOffset(consumer, topics, observer, store);
-            case UNIQUE_CONSTRAINT -> tables.byUniqueConstraint(Objects.requireNonNull(constraint), consumer, store);
-            case MESSAGE_ID -> throw new IllegalStateException();
+            case MESSAGE_ID -> new MessageIdStrategy(this.store);
+            case VERSION -> tables().byVersion();
+            case OFFSET -> tables().byOffset(consumer, topics, observer);
+            case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);
         };
     }
 
-    /** The versions of a listener that has {@link Strategy#VERSION} and no faults. */
-    JdbcVersionStore versions() {
-        return Objects.requireNonNull(this.defaults.strategies()).versions();
+    /** Asks the database whether a consumer has processed any message. */
+    BooleanSupplier processedAny(Strategy strategy, String consumer) {
+        return (strategy == Strategy.VERSION)
+                ? () -> tables().versions().hasProcessed(consumer)
+                : () -> this.store.hasProcessed(consumer);
     }
 
-    /** Finds a constraint in the database; {@code null} where that is another fault already. */
+    /** Finds a constraint in the database; {@code null} where there is none to be found, which is another fault already. */
     @Nullable
-    UniqueConstraint findUniqueConstraint(String name) {
+    UniqueConstraint findUniqueConstraint(Strategy strategy, String name) {
         JdbcStrategyFactory tables = this.defaults.strategies();
-        if (tables == null || !tables.isUniqueConstraintSupported()) {
+        if (strategy != Strategy.UNIQUE_CONSTRAINT
+                || !StringUtils.hasText(name)
+                || tables == null
+                || !tables.isUniqueConstraintSupported()) {
             return null;
         }
         try {
@@ -110,5 +151,9 @@ final class StrategyResolver {
                     "Name a unique constraint or index on what the message sets, not null, of a table that the listener"
                             + " inserts into, and create it before the application starts, as by its migrations.");
         }
+    }
+
+    private JdbcStrategyFactory tables() {
+        return Objects.requireNonNull(this.defaults.strategies());
     }
 }

@@ -4,15 +4,21 @@ import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.OnConflict;
 import dev.idempotency.Strategy;
+import dev.idempotency.store.ClaimedTransaction;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
-/** What does not go with the strategy of a listener: an attribute that would be ignored, or promise what cannot be kept. */
+/** Finds what does not go with the strategy of a listener: attributes that would be ignored, or promise too much. */
 final class StrategyValidator {
+
+    private static final String NO_KEY = "messages are recognised by something else than a key";
+    private static final String NOT_FORGOTTEN = "nothing is forgotten with time";
+    private static final String REPLY_NEEDS_ID = "replies are kept with the id of a message";
 
     private final Strategy strategy;
     private final UnaryOperator<String> texts;
@@ -23,159 +29,131 @@ final class StrategyValidator {
         this.texts = texts;
     }
 
-    /** {@code texts} resolves the placeholders of a text: what it resolves to nothing is not stated. */
+    /** {@code texts} resolves the placeholders of a text: an attribute that resolves to nothing is not stated. */
     static List<ListenerFault> validate(
-            ListenerCandidate candidate, UnaryOperator<String> texts, RetryTopics retryTopics) {
-        StrategyValidator validator =
-                new StrategyValidator(candidate.annotation().strategy(), texts);
-        validator.validateAttributes(candidate.annotation());
-        validator.validateConflicts(candidate.annotation());
-        validator.validateVersion(candidate.annotation());
+            ListenerCandidate candidate,
+            TransactionAttribute attribute,
+            boolean hasRetryTopics,
+            UnaryOperator<String> texts) {
+        IdempotentListener annotation = candidate.annotation();
+        StrategyValidator validator = new StrategyValidator(annotation.strategy(), texts);
+        validator.refuseAttributes(annotation);
+        validator.refuseTransaction(attribute);
+        validator.requireConstraint(annotation);
+        validator.requireVersion(annotation);
         validator.refuse(
-                retryTopics.areOf(candidate),
-                List.of(Strategy.OFFSET),
+                hasRetryTopics,
                 "A retry topic, be it by @RetryableTopic or by a RetryTopicConfiguration,",
-                "each attempt is another record, in another topic");
+                Map.of(Strategy.OFFSET, "each attempt is another record, in another topic"));
         return validator.faults;
     }
 
-    private void validateAttributes(IdempotentListener annotation) {
+    private void refuseAttributes(IdempotentListener annotation) {
         refuse(
                 isStated(annotation.key()),
-                List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "key = \"" + annotation.key() + "\"",
-                "messages are recognised by something else than a key");
+                Map.of(Strategy.OFFSET, NO_KEY, Strategy.UNIQUE_CONSTRAINT, NO_KEY));
         refuse(
                 isStated(annotation.retention()),
-                List.of(Strategy.OFFSET, Strategy.UNIQUE_CONSTRAINT),
                 "retention = \"" + annotation.retention() + "\"",
-                "nothing is forgotten with time");
+                Map.of(Strategy.OFFSET, NOT_FORGOTTEN, Strategy.UNIQUE_CONSTRAINT, NOT_FORGOTTEN));
         refuse(
-                isTrue(annotation.inbox()),
-                List.of(Strategy.OFFSET),
+                this.texts.apply(annotation.inbox()).equals("true"),
                 "inbox = \"true\"",
-                "a replay is another record, so that what was processed would be processed again");
+                Map.of(
+                        Strategy.OFFSET,
+                        "a replay is another record, so that what was processed would be processed again",
+                        Strategy.UNIQUE_CONSTRAINT,
+                        "messages have no id under which they could be kept",
+                        Strategy.VERSION,
+                        "a message that is replayed is stale once something newer has been processed"));
         refuse(
                 annotation.keepReply(),
-                List.of(Strategy.OFFSET),
                 "keepReply = true",
-                "replies are kept with the id of a message");
+                Map.of(
+                        Strategy.OFFSET,
+                        REPLY_NEEDS_ID,
+                        Strategy.UNIQUE_CONSTRAINT,
+                        REPLY_NEEDS_ID,
+                        Strategy.VERSION,
+                        "what is stale has no reply to be given again"));
         refuse(
-                isTrue(annotation.inbox()),
-                List.of(Strategy.UNIQUE_CONSTRAINT),
-                "inbox = \"true\"",
-                "messages have no id under which they could be kept");
-        refuse(
-                annotation.keepReply(),
-                List.of(Strategy.UNIQUE_CONSTRAINT),
-                "keepReply = true",
-                "replies are kept with the id of a message");
-        validateConstraint(annotation);
+                annotation.conflicts() != OnConflict.DEFAULT,
+                "conflicts = OnConflict." + annotation.conflicts(),
+                Map.of(
+                        Strategy.OFFSET,
+                        "there are no ids that two messages could share",
+                        Strategy.UNIQUE_CONSTRAINT,
+                        "nothing is kept that the payload of another message could be compared with",
+                        Strategy.VERSION,
+                        "two states with one version are taken for one, whatever their payloads"));
     }
 
-    private void validateConstraint(IdempotentListener annotation) {
+    /** A violation must never commit: half of what the listener did would stay. */
+    private void refuseTransaction(TransactionAttribute attribute) {
+        refuse(
+                ClaimedTransaction.hasExceptionsThatCommit(attribute),
+                "noRollbackFor",
+                Map.of(Strategy.UNIQUE_CONSTRAINT, "what a duplicate did up to the violation would be committed"));
+        refuse(
+                attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
+                "propagation = NESTED",
+                Map.of(
+                        Strategy.UNIQUE_CONSTRAINT,
+                        "a violation would be undone up to a savepoint, and look like one in another transaction"));
+    }
+
+    private void requireConstraint(IdempotentListener annotation) {
         boolean named = isStated(annotation.uniqueConstraint());
         if (named && this.strategy != Strategy.UNIQUE_CONSTRAINT) {
-            this.faults.add(new ListenerFault(
-                    Check.STRATEGY,
+            add(
                     "uniqueConstraint = \"%s\" has no effect with strategy = Strategy.%s."
                             .formatted(annotation.uniqueConstraint(), this.strategy),
-                    "Remove it, or write strategy = Strategy.UNIQUE_CONSTRAINT."));
+                    "Remove it, or write strategy = Strategy.UNIQUE_CONSTRAINT.");
         } else if (!named && this.strategy == Strategy.UNIQUE_CONSTRAINT) {
-            this.faults.add(new ListenerFault(
-                    Check.STRATEGY,
+            add(
                     "strategy = Strategy.UNIQUE_CONSTRAINT does not say which constraint tells its duplicates.",
                     "Name it: @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint ="
-                            + " \"payment_pkey\")."));
+                            + " \"payment_pkey\").");
         }
     }
 
-    /** What a violation must never do is commit: half of what the listener did would stay. */
-    static List<ListenerFault> validate(Strategy strategy, TransactionAttribute attribute) {
-        StrategyValidator validator = new StrategyValidator(strategy, UnaryOperator.identity());
-        validator.refuse(
-                ListenerTransaction.hasExceptionsThatCommit(attribute),
-                List.of(Strategy.UNIQUE_CONSTRAINT),
-                "noRollbackFor",
-                "what a duplicate did up to the violation would be committed");
-        validator.refuse(
-                attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
-                List.of(Strategy.UNIQUE_CONSTRAINT),
-                "propagation = NESTED",
-                "a violation would be undone up to a savepoint, and look like one in another transaction");
-        return validator.faults;
-    }
-
-    private void validateConflicts(IdempotentListener annotation) {
-        refuse(
-                annotation.conflicts() != OnConflict.DEFAULT,
-                List.of(Strategy.OFFSET),
-                "conflicts = OnConflict." + annotation.conflicts(),
-                "there are no ids that two messages could share");
-        refuse(
-                annotation.conflicts() != OnConflict.DEFAULT,
-                List.of(Strategy.UNIQUE_CONSTRAINT),
-                "conflicts = OnConflict." + annotation.conflicts(),
-                "nothing is kept that the payload of another message could be compared with");
-        refuse(
-                annotation.conflicts() != OnConflict.DEFAULT,
-                List.of(Strategy.VERSION),
-                "conflicts = OnConflict." + annotation.conflicts(),
-                "two states with one version are taken for one, whatever their payloads");
-    }
-
-    private void validateVersion(IdempotentListener annotation) {
+    private void requireVersion(IdempotentListener annotation) {
         boolean stated = isStated(annotation.version());
-        if (this.strategy != Strategy.VERSION) {
-            if (stated) {
-                this.faults.add(new ListenerFault(
-                        Check.STRATEGY,
-                        "version = \"%s\" does not go with strategy = Strategy.%s, which compares no versions."
-                                .formatted(annotation.version(), this.strategy),
-                        "Remove it, or state strategy = Strategy.VERSION."));
-            }
-            return;
+        if (stated && this.strategy != Strategy.VERSION) {
+            add(
+                    "version = \"%s\" does not go with strategy = Strategy.%s, which compares no versions."
+                            .formatted(annotation.version(), this.strategy),
+                    "Remove it, or state strategy = Strategy.VERSION.");
         }
-        if (!stated) {
-            this.faults.add(new ListenerFault(
-                    Check.STRATEGY,
+        if (!stated && this.strategy == Strategy.VERSION) {
+            add(
                     "Strategy.VERSION compares versions, but nothing says where they are.",
                     "State version = …, as in @IdempotentListener(strategy = Strategy.VERSION, key ="
-                            + " \"#payload.accountId\", version = \"#payload.version\")."));
+                            + " \"#payload.accountId\", version = \"#payload.version\").");
         }
-        if (!isStated(annotation.key())) {
-            this.faults.add(new ListenerFault(
-                    Check.STRATEGY,
+        if (!isStated(annotation.key()) && this.strategy == Strategy.VERSION) {
+            add(
                     "Strategy.VERSION compares the versions of an entity, but nothing says which it is: headers have the"
                             + " ids of messages.",
-                    "State key = … for the id of the entity, as in key = \"#payload.accountId\"."));
+                    "State key = … for the id of the entity, as in key = \"#payload.accountId\".");
         }
-        refuse(
-                isTrue(annotation.inbox()),
-                List.of(Strategy.VERSION),
-                "inbox = \"true\"",
-                "a message that is replayed is stale once something newer has been processed");
-        refuse(
-                annotation.keepReply(),
-                List.of(Strategy.VERSION),
-                "keepReply = true",
-                "what is stale has no reply to be given again");
-    }
-
-    private boolean isTrue(String flag) {
-        return this.texts.apply(flag).equals("true");
     }
 
     private boolean isStated(String text) {
         return StringUtils.hasText(this.texts.apply(text));
     }
 
-    private void refuse(boolean present, List<Strategy> strategies, String what, String why) {
-        if (present && strategies.contains(this.strategy)) {
-            this.faults.add(new ListenerFault(
-                    Check.STRATEGY,
-                    "%s does not go with strategy = Strategy.%s: %s.".formatted(what, this.strategy, why),
-                    "Remove it, or use the default, Strategy.MESSAGE_ID."));
+    private void refuse(boolean present, String what, Map<Strategy, String> reasons) {
+        if (present && reasons.containsKey(this.strategy)) {
+            add(
+                    "%s does not go with strategy = Strategy.%s: %s."
+                            .formatted(what, this.strategy, reasons.get(this.strategy)),
+                    "Remove it, or use the default, Strategy.MESSAGE_ID.");
         }
+    }
+
+    private void add(String what, String remedy) {
+        this.faults.add(new ListenerFault(Check.STRATEGY, what, remedy));
     }
 }

@@ -44,7 +44,6 @@ import org.springframework.util.ClassUtils;
 public final class ExpressionKeySource implements KeySource {
 
     private static final String KEY = "key";
-    private static final String VERSION = "version";
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
@@ -81,6 +80,7 @@ public final class ExpressionKeySource implements KeySource {
     /**
      * Parses the expression.
      *
+     * @param role what it gives: {@code key} or {@code version}
      * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
      * @param beanFactory where {@code @bean} references lead
@@ -90,28 +90,6 @@ public final class ExpressionKeySource implements KeySource {
      *     a bean, a type
      */
     public ExpressionKeySource(
-            String expression,
-            List<String> argumentNames,
-            BeanFactory beanFactory,
-            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
-        this(KEY, expression, argumentNames, beanFactory, coordinates);
-    }
-
-    /**
-     * Parses an expression for the version of messages.
-     *
-     * @param argumentNames the names of the listener's arguments, in their order
-     * @throws IllegalArgumentException if it does not parse, or names what there is not
-     */
-    public static ExpressionKeySource ofVersion(
-            String expression,
-            List<String> argumentNames,
-            BeanFactory beanFactory,
-            Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates) {
-        return new ExpressionKeySource(VERSION, expression, argumentNames, beanFactory, coordinates);
-    }
-
-    private ExpressionKeySource(
             String role,
             String expression,
             List<String> argumentNames,

@@ -1,32 +1,55 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.IdempotencyContext;
+import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.observe.Conflict;
+import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.store.Admission;
+import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
+import dev.idempotency.store.ClaimedTransaction;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.support.serializer.DeserializationException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One call of a listener: identifies its messages and processes them in one transaction.
+ * One call of a listener, in one transaction: identifies the messages, claims them, calls the listener with those that are
+ * new, stores them in the inbox, commits, and reports what became of them.
  *
  * <p>If several fail together, nothing is known of each. The error handler has them redelivered and processed one by one;
  * only what fails by itself is reported as failed.
  */
-final class IdempotentInvocation {
+final class IdempotentInvocation implements TransactionSynchronization {
 
     private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
+    private final AdmissionStrategy strategy;
     private final OutcomeReporter reporter;
+    private final ClaimedTransaction transaction;
+    private List<Candidate> candidates = List.of();
+    private @Nullable Admission admission;
+    private IdempotencyContext.@Nullable Scope context;
+    private boolean returned;
+    private boolean mayBeRefused = true;
 
     private IdempotentInvocation(ListenerCall call) {
         this.call = call;
         this.delivery = call.delivery();
         this.definition = call.definition();
+        this.strategy = this.definition.strategy();
         this.reporter = new OutcomeReporter(this.definition);
+        this.transaction = this.definition.transactions().get();
     }
 
     static @Nullable Object proceed(ListenerCall call) throws Throwable {
@@ -35,27 +58,26 @@ final class IdempotentInvocation {
 
     private @Nullable Object proceed() throws Throwable {
         this.call.requireKeys();
-        Attempt attempt = new Attempt(this.call, identify(), this.reporter);
-        Object result;
+        this.candidates = identify();
         try {
-            result = attempt.execute();
+            Object result = execute();
+            if (this.delivery.isNacked()) {
+                reportFailure(new IllegalStateException("The listener called nack()"));
+            }
+            return result;
         } catch (ConflictFoundException ex) {
             throw isSingle() ? this.reporter.refused(ex) : ex;
         } catch (Throwable ex) {
-            if (!attempt.isCommitted()) {
-                reportFailure(ex, attempt);
+            if (!this.transaction.isCommitted()) {
+                reportFailure(ex);
             }
             throw ex;
         }
-        if (!attempt.isCommitted()) {
-            reportFailure(new NackedException(), attempt);
-        }
-        return result;
     }
 
-    private void reportFailure(Throwable failure, Attempt attempt) {
+    private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            this.reporter.failed(failure, attempt.called());
+            this.reporter.failed(failure, (this.admission != null) ? this.admission.admitted() : List.of());
         }
     }
 
@@ -65,15 +87,15 @@ final class IdempotentInvocation {
 
     private List<Candidate> identify() {
         List<? extends ConsumerRecord<?, ?>> records = this.delivery.records();
-        List<Candidate> candidates = new ArrayList<>(records.size());
+        List<Candidate> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                candidates.add(identify(records.get(i), i));
+                identified.add(identify(records.get(i), i));
             } catch (RuntimeException ex) {
                 throw isSingle() ? this.definition.keyFailures().judge(ex, RecordCoordinates.of(records.get(i))) : ex;
             }
         }
-        return candidates;
+        return identified;
     }
 
     private Candidate identify(ConsumerRecord<?, ?> record, int position) {
@@ -83,5 +105,147 @@ final class IdempotentInvocation {
             throw unreadable;
         }
         return this.definition.candidates().create(position, this.call.view(position));
+    }
+
+    private @Nullable Object execute() throws Throwable {
+        long start = System.nanoTime();
+        try {
+            return this.transaction.execute(this::claimAndCall);
+        } catch (Throwable ex) {
+            Duplicate duplicate = findDuplicate(ex);
+            if (duplicate == null) {
+                throw ex;
+            }
+            this.delivery.skip();
+            this.reporter.committed(new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
+            return this.definition.method().resultWhenSkipped();
+        } finally {
+            if (this.context != null) {
+                this.context.close();
+            }
+            if (this.transaction.isCommitted() && this.returned) {
+                // Whatever is thrown from now on, the records are done: no error handler may give them up.
+                this.delivery.settle();
+            }
+            if (this.transaction.isCommitted() && this.admission != null) {
+                this.reporter.committed(this.admission, System.nanoTime() - start);
+            }
+        }
+    }
+
+    private @Nullable Object claimAndCall() throws Throwable {
+        Admission answer = claim();
+        if (this.definition.conflicts().isFailure()) {
+            // What was claimed beside a message that must not be dropped is undone.
+            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+                throw new ConflictFoundException(first.getKey(), first.getValue());
+            }
+        }
+        this.admission = answer;
+        if (answer.isEmpty() && !this.candidates.isEmpty()) {
+            this.delivery.skip();
+            Object reply = this.call.replyAgain(this.candidates);
+            this.transaction.lookBeforeCommit();
+            return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
+        }
+        this.transaction.watch(() -> describe(answer.claimed()));
+        if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(this);
+        }
+        // Until the end of the transaction: what is called before and after its commit acts for them.
+        this.context = IdempotencyContext.open(answer.ids());
+        return callAndStore(answer.admitted());
+    }
+
+    private String describe(@Nullable MessageId claimed) {
+        return "%s of consumer '%s'"
+                .formatted(
+                        (claimed != null) ? "message '" + claimed.value() + "'" : "a message without an id",
+                        this.definition.consumer());
+    }
+
+    private Admission claim() {
+        if (this.candidates.isEmpty()) {
+            // A filter has left nothing of a batch.
+            return new Admission(List.of(), List.of());
+        }
+        if (!this.strategy.isClaim()) {
+            return this.strategy.admit(this.candidates);
+        }
+        ConsumerObserver observer = this.definition.observer();
+        long start = System.nanoTime();
+        try {
+            Admission answer = this.strategy.admit(this.candidates);
+            int claimed = answer.admitted().size();
+            observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
+            return answer;
+        } catch (RuntimeException ex) {
+            observer.claimFailed(ex, System.nanoTime() - start);
+            throw ex;
+        }
+    }
+
+    private @Nullable Object callAndStore(List<Candidate> admitted) throws Throwable {
+        Object result;
+        try {
+            result = this.call.call(admitted);
+        } catch (Throwable ex) {
+            if (!this.transaction.rollsBack(ex)) {
+                store(admitted);
+            }
+            throw ex;
+        }
+        if (this.delivery.isNacked()) {
+            this.transaction.requestRollback();
+        } else {
+            store(admitted);
+            this.returned = true;
+        }
+        return result;
+    }
+
+    private void store(List<Candidate> admitted) {
+        try {
+            this.reporter.processed(admitted);
+        } catch (RuntimeException ex) {
+            if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                // A statement of the listener's had failed before, and the error was caught.
+                this.transaction.requireHeld();
+            }
+            throw ex;
+        }
+        this.transaction.lookBeforeCommit();
+    }
+
+    /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
+    @Override
+    public void beforeCompletion() {
+        if (!this.transaction.isCommitting()) {
+            try {
+                this.mayBeRefused = this.strategy.mayBeRefused();
+            } catch (RuntimeException ex) {
+                this.mayBeRefused = false;
+            }
+        }
+    }
+
+    /**
+     * The message that is a duplicate, as the failure of its transaction shows where a constraint is to tell. Several are
+     * redelivered, and processed one by one.
+     */
+    private @Nullable Duplicate findDuplicate(Throwable failure) {
+        if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
+            return null;
+        }
+        FatalErrors.rethrow(failure);
+        try {
+            return (this.candidates.size() == 1 && this.mayBeRefused && this.strategy.isRefusal(failure))
+                    ? this.strategy.duplicateOf(this.candidates.get(0), failure)
+                    : null;
+        } catch (RuntimeException ex) {
+            // It is redelivered until the database can be asked.
+            failure.addSuppressed(ex);
+            return null;
+        }
     }
 }

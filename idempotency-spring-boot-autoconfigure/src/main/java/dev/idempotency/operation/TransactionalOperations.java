@@ -1,17 +1,18 @@
 package dev.idempotency.operation;
 
 import dev.idempotency.Claim;
-import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.result.KeptResults;
+import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -24,15 +25,20 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Claims from code, in transactions of the store's {@code DataSource}. */
 public final class TransactionalOperations implements IdempotentOperations, SmartInitializingSingleton {
+
+    /** Claims from code come from no record. */
+    private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
     /** Of those who wait for an id, MariaDB lets only one go on each time that its holder fails. */
     private static final int MAX_ATTEMPTS = 20;
@@ -40,7 +46,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     private final ProcessedMessageStore store;
     private final DeclaredConsumers consumers;
     private final @Nullable KeptResults results;
-    private final OperationTransaction transaction;
+    private final OperationTransactions transactions;
 
     /** {@code results} is {@code null} if the application has a store of its own, beside which none can be kept. */
     public TransactionalOperations(
@@ -51,27 +57,24 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         this.store = store;
         this.consumers = consumers;
         this.results = results;
-        this.transaction = new OperationTransaction(beanFactory, store);
+        this.transactions = new OperationTransactions(beanFactory, store);
     }
 
-    /** What would fail every execution fails the start, if there is anybody to execute something for. */
+    /** What would fail every execution fails the start, if any consumer is declared. */
     @Override
     public void afterSingletonsInstantiated() {
         if (!this.consumers.isEmpty()) {
-            this.transaction.requireManager();
+            this.transactions.requireManager();
         }
     }
 
     @Override
     public Execution<@Nullable Void> execute(MessageId id, Runnable work) {
-        return execute(
-                id,
-                () -> {
-                    work.run();
-                    return null;
-                },
-                result -> result,
-                () -> null);
+        Supplier<@Nullable Void> withoutResult = () -> {
+            work.run();
+            return null;
+        };
+        return execute(id, withoutResult, result -> result, () -> null);
     }
 
     @Override
@@ -97,47 +100,28 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         return execute(id, work, result -> (T) kept.keep(id, type, result), () -> (T) kept.get(id, type));
     }
 
-    /** What is done with the result of work that was done. */
-    @FunctionalInterface
-    private interface Keeping<T extends @Nullable Object> {
-
-        T keep(T result);
-    }
-
     private <T extends @Nullable Object> Execution<T> execute(
-            MessageId id, Supplier<? extends T> work, Keeping<T> keeping, Supplier<? extends T> before) {
+            MessageId id, Supplier<? extends T> work, UnaryOperator<T> keeping, Supplier<? extends T> before) {
         requireId(id);
-        ConsumerObserver observer = this.consumers.observerOf(id.consumer());
-        if (this.transaction.isOpen()) {
-            return execute(id, observer, () -> inContext(id, work), keeping, before, new AtomicReference<>());
+        Outcome outcome = new Outcome(this.consumers.observerOf(id.consumer()));
+        if (this.transactions.isOpen()) {
+            Execution<T> execution = execute(id, () -> inContext(id, work), keeping, before, outcome);
+            TransactionSynchronizationManager.registerSynchronization(outcome);
+            return execution;
         }
         for (int attempt = 1; ; attempt++) {
-            AtomicReference<@Nullable ClaimOutcome> outcome = new AtomicReference<>();
             try {
                 // Until the end of the transaction: what is called before and after its commit acts for the same id.
-                return inContext(id, () -> execute(id, observer, work, keeping, before, outcome));
+                Execution<T> execution = inContext(id, () -> execute(id, work, keeping, before, outcome));
+                outcome.report(true);
+                return execution;
             } catch (Throwable ex) {
-                takeBackIfCommitted(outcome.get(), ex);
-                if (attempt == MAX_ATTEMPTS || !canBeRepeated(outcome.get(), ex)) {
+                // Nothing was done yet, and the database rolled back for the sake of a concurrent transaction.
+                boolean repeatable = outcome.claimed.isEmpty() && StoreExceptionTranslator.isSerializationFailure(ex);
+                if (attempt == MAX_ATTEMPTS || !repeatable) {
                     throw ex;
                 }
             }
-        }
-    }
-
-    /** Whether a transaction was rolled back for the sake of a concurrent one before any work was done in it. */
-    private static boolean canBeRepeated(@Nullable ClaimOutcome outcome, Throwable failure) {
-        return (outcome == null || outcome.claimed().isEmpty())
-                && StoreExceptionTranslator.isSerializationFailure(failure);
-    }
-
-    private static void takeBackIfCommitted(@Nullable ClaimOutcome outcome, Throwable failure) {
-        try {
-            if (outcome != null) {
-                outcome.takeBackIfCommitted();
-            }
-        } catch (RuntimeException ex) {
-            failure.addSuppressed(ex);
         }
     }
 
@@ -152,29 +136,35 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     private <T extends @Nullable Object> Execution<T> execute(
             MessageId id,
-            ConsumerObserver observer,
             Supplier<? extends T> work,
-            Keeping<T> keeping,
+            UnaryOperator<T> keeping,
             Supplier<? extends T> before,
-            AtomicReference<@Nullable ClaimOutcome> found) {
-        return this.transaction.execute(id, status -> {
-            ClaimOutcome outcome = claim(List.of(id), observer);
-            found.set(outcome);
-            if (outcome.claimed().isEmpty()) {
-                return new Execution<>(id, true, before.get());
-            }
-            T result = work.get();
-            try {
-                result = keeping.keep(result);
-            } catch (RuntimeException ex) {
-                if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
-                    outcome.requireCommittable();
+            Outcome outcome) {
+        AtomicReference<@Nullable ClaimedTransaction> used = new AtomicReference<>();
+        try {
+            return this.transactions.execute(id, transaction -> {
+                used.set(transaction);
+                claim(List.of(id), transaction, outcome);
+                if (outcome.claimed.isEmpty()) {
+                    return new Execution<>(id, true, before.get());
                 }
-                throw ex;
-            }
-            TransactionSynchronizationManager.registerSynchronization(outcome.guard());
-            return new Execution<>(id, false, result);
-        });
+                T result = work.get();
+                try {
+                    result = keeping.apply(result);
+                } catch (RuntimeException ex) {
+                    if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
+                        transaction.requireHeld();
+                    }
+                    throw ex;
+                }
+                transaction.lookBeforeCommit();
+                return new Execution<>(id, false, result);
+            });
+        } catch (Throwable ex) {
+            ClaimedTransaction transaction = used.get();
+            outcome.report(transaction != null && transaction.isCommitted());
+            throw ex;
+        }
     }
 
     private static void requireId(@Nullable MessageId id) {
@@ -192,79 +182,43 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
 
     @Override
     public Set<MessageId> claimAll(Collection<MessageId> ids) {
-        requireIds(ids);
+        ids.forEach(TransactionalOperations::requireId);
         Map<String, Set<MessageId>> byConsumer = ids.stream()
                 .collect(Collectors.groupingBy(
                         MessageId::consumer, TreeMap::new, Collectors.toCollection(LinkedHashSet::new)));
         byConsumer.keySet().forEach(this.consumers::observerOf);
-        this.transaction.require();
-        Set<MessageId> free = new LinkedHashSet<>(ids);
-        boolean one = free.size() == 1;
-        try {
+        return this.transactions.join(transaction -> {
+            Set<MessageId> free = new LinkedHashSet<>(ids);
             byConsumer.forEach((consumer, its) -> {
-                ClaimOutcome outcome = claim(List.copyOf(its), this.consumers.observerOf(consumer));
-                TransactionSynchronizationManager.registerSynchronization(outcome.guard());
-                its.removeAll(Set.copyOf(outcome.claimed()));
-                free.removeAll(its);
+                Outcome outcome = new Outcome(this.consumers.observerOf(consumer));
+                claim(List.copyOf(its), transaction, outcome);
+                TransactionSynchronizationManager.registerSynchronization(outcome);
+                outcome.duplicates.forEach(duplicate -> free.remove(duplicate.id()));
             });
-        } catch (ClaimTimeoutException ex) {
-            // A single id that is held elsewhere leaves nothing behind: its statement was all there was.
-            if (!one || !goesOn(free)) {
-                TransactionSynchronizationManager.registerSynchronization(new FailedClaim(ex));
-            }
-            throw ex;
-        }
-        return free;
+            transaction.lookBeforeCommit();
+            return free;
+        });
     }
 
-    /** Whether the database goes on with a transaction in which a statement has failed, and does not undo it unseen. */
-    private boolean goesOn(Set<MessageId> ids) {
-        try {
-            this.store.find(ids);
-            return true;
-        } catch (RuntimeException ex) {
-            return false;
-        }
-    }
-
-    private static void requireIds(Collection<MessageId> ids) {
-        int index = 0;
-        for (MessageId id : ids) {
-            if (id == null) {
-                throw new IllegalArgumentException(
-                        "There is no id to claim at index %d: it is null. Make one with MessageId.of(consumer, key)."
-                                .formatted(index));
-            }
-            index++;
-        }
-    }
-
-    /** Claims ids of one consumer in the current transaction, and has its observer told what becomes of them. */
-    private ClaimOutcome claim(List<MessageId> ids, ConsumerObserver observer) {
+    /** Claims ids of one consumer in a transaction. */
+    private void claim(List<MessageId> ids, ClaimedTransaction transaction, Outcome outcome) {
         long start = System.nanoTime();
-        ClaimOutcome outcome;
-        boolean answered = false;
         try {
             Set<MessageId> claimed = this.store.claim(
-                    ids.stream().map(id -> new Claim(id, ClaimOutcome.NOWHERE)).toList());
-            answered = true;
-            observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
-            List<Duplicate> duplicates =
+                    ids.stream().map(id -> new Claim(id, NOWHERE)).toList());
+            outcome.observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
+            outcome.duplicates =
                     duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList());
-            List<MessageId> own = ids.stream().filter(claimed::contains).toList();
-            outcome = new ClaimOutcome(this.store, observer, own, duplicates);
-        } catch (UnprotectedListenerException ex) {
-            throw this.transaction.otherDataSource(ex);
-        } catch (RuntimeException ex) {
-            observer.claimFailed(ex, System.nanoTime() - start);
-            RuntimeException failure = translate(ids.get(0), ex);
-            if (answered || !(failure instanceof ClaimTimeoutException)) {
-                TransactionSynchronizationManager.registerSynchronization(new FailedClaim(failure));
+            if (!claimed.isEmpty()) {
+                transaction.watch(() -> String.valueOf(ids.get(0)));
             }
-            throw failure;
+            outcome.claimed = ids.stream().filter(claimed::contains).toList();
+        } catch (UnprotectedListenerException ex) {
+            throw this.transactions.otherDataSource(ex);
+        } catch (RuntimeException ex) {
+            outcome.observer.claimFailed(ex, System.nanoTime() - start);
+            throw translate(ids.get(0), ex);
         }
-        TransactionSynchronizationManager.registerSynchronization(outcome);
-        return outcome;
     }
 
     private List<Duplicate> duplicates(List<MessageId> ids) {
@@ -274,7 +228,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                     ProcessedMessage original = originals.get(id);
                     return new Duplicate(
                             id,
-                            ClaimOutcome.NOWHERE,
+                            NOWHERE,
                             DuplicateKind.REPUBLICATION,
                             (original != null) ? original.processedAt() : null,
                             (original != null) ? original.age() : null);
@@ -290,5 +244,35 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                                 .formatted(id, failure.getMessage(), StoreExceptionTranslator.remedyFor(failure)),
                         failure)
                 : translated;
+    }
+
+    /** What becomes of claims, reported to the consumer's observer when their transaction has ended. */
+    private static final class Outcome implements TransactionSynchronization {
+
+        private final ConsumerObserver observer;
+        private final long start = System.nanoTime();
+        private List<MessageId> claimed = List.of();
+        private List<Duplicate> duplicates = List.of();
+
+        Outcome(ConsumerObserver observer) {
+            this.observer = observer;
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            report(status == STATUS_COMMITTED);
+        }
+
+        void report(boolean committed) {
+            if (committed) {
+                if (!this.claimed.isEmpty()) {
+                    this.observer.committed(System.nanoTime() - this.start);
+                }
+                this.claimed.forEach(id -> this.observer.processed(id, NOWHERE));
+                this.duplicates.forEach(this.observer::duplicate);
+            } else if (!this.claimed.isEmpty()) {
+                this.observer.failed(this.claimed.size());
+            }
+        }
     }
 }

@@ -99,7 +99,7 @@ final class ReconciliationProgress {
                 this.id,
                 this.request.consumer(),
                 this.request.since(),
-                this.request.replay(),
+                this.request.replayFrom(),
                 state,
                 this.startedAt,
                 time,

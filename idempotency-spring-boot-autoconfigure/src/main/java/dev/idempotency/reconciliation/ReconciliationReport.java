@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param id its id
  * @param consumer whose records it looks at
  * @param since how far it looks back
- * @param replay whether it sends again what is missing
+ * @param replayFrom it sends again missing records that are not older than this; {@code null} if it sends none
  * @param state how it stands
  * @param startedAt when it began, by the clock of this instance
  * @param took how long it has taken
@@ -33,7 +33,7 @@ public record ReconciliationReport(
         String id,
         String consumer,
         Duration since,
-        boolean replay,
+        @Nullable Instant replayFrom,
         State state,
         Instant startedAt,
         Duration took,

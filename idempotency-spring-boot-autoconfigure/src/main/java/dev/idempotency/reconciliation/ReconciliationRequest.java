@@ -1,15 +1,20 @@
 package dev.idempotency.reconciliation;
 
 import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be reconciled.
  *
  * @param consumer whose records
  * @param since how far back they are looked at
- * @param replay whether those that are missing are sent to their topic again
+ * @param replayFrom missing records that are not older than this are sent to their topic again; {@code null} to send none. Name
+ *     a time since which the consumer has run with the library without interruption: records that were processed without it
+ *     look as if they were missing, and would be applied twice
  */
-public record ReconciliationRequest(String consumer, Duration since, boolean replay) {
+public record ReconciliationRequest(
+        String consumer, Duration since, @Nullable Instant replayFrom) {
 
     /** The longest time to look back for. */
     public static final Duration LONGEST = Duration.ofDays(3650);
@@ -24,6 +29,6 @@ public record ReconciliationRequest(String consumer, Duration since, boolean rep
 
     /** One that only looks. */
     public static ReconciliationRequest of(String consumer, Duration since) {
-        return new ReconciliationRequest(consumer, since, false);
+        return new ReconciliationRequest(consumer, since, null);
     }
 }

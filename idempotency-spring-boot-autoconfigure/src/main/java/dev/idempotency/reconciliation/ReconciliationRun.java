@@ -285,7 +285,8 @@ final class ReconciliationRun {
         ConsumerRecord<byte[], byte[]> record = candidate.record();
         RecordCoordinates place = RecordCoordinates.of(record);
         this.progress.missing(new MissingMessage(place, candidate.id().value()));
-        if (!this.request.replay()) {
+        Instant from = this.request.replayFrom();
+        if (from == null || record.timestamp() < from.toEpochMilli()) {
             return;
         }
         try {

@@ -26,22 +26,6 @@ public interface AdmissionStrategy {
     }
 
     /**
-     * Watches the transaction in which messages were let in.
-     *
-     * @return asked before the commit: whether the database still holds it. It does not if it has ended it by itself, after
-     *     an error that the listener has caught
-     */
-    ClaimWatch watchTransaction(Admission admission);
-
-    /**
-     * Takes back, in the current transaction, that messages were let in: theirs has failed, and that was committed
-     * nevertheless.
-     *
-     * @param admission what was let in; by default, nothing was written for it
-     */
-    default void takeBack(Admission admission) {}
-
-    /**
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
      * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #isRefusal} is asked later.
      *

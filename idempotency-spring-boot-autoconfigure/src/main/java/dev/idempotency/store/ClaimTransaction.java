@@ -10,11 +10,15 @@ import dev.idempotency.database.IdempotencyDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
+import java.sql.Savepoint;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -27,7 +31,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class ClaimTransaction {
 
+    private static final Logger logger = LoggerFactory.getLogger(ClaimTransaction.class);
+
     private static final int CLOCK_TOLERANCE_MILLIS = 100;
+
+    /** Classes of SQL states: as the standard has it, of MariaDB and MySQL, and of a transaction that was aborted. */
+    private static final Set<String> UNKNOWN_SAVEPOINT = Set.of("3B", "42", "25");
 
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
@@ -37,13 +46,6 @@ final class ClaimTransaction {
         this.database = database;
         this.claimTimeout = claimTimeout;
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
-    }
-
-    /** What is done in it on its connection, within so many seconds. */
-    @FunctionalInterface
-    interface Work<T> {
-
-        T execute(Connection connection, int timeoutSeconds) throws SQLException;
     }
 
     /** The ids of those claims that the statement says were free. */
@@ -128,6 +130,51 @@ final class ClaimTransaction {
         } catch (SQLException ex) {
             throw translate(ex, "look whether a transaction can still be committed");
         }
+    }
+
+    /** Watches it from now on. Asked once, before the commit: whether it still is the same transaction. */
+    BooleanSupplier watch() {
+        Boolean open = isIntact();
+        if (open != null) {
+            // Nothing may have been done in it yet.
+            return () -> open ? Boolean.TRUE.equals(isIntact()) : Boolean.FALSE.equals(isAborted());
+        }
+        String query = this.database.dialect().transactionIdQuery();
+        if (query != null) {
+            String id = this.database.jdbc().queryForObject(query, String.class);
+            return () -> id == null || report(id.equals(this.database.jdbc().queryForObject(query, String.class)));
+        }
+        try {
+            Savepoint savepoint = holder().getConnection().setSavepoint();
+            return () -> release(savepoint);
+        } catch (SQLException ex) {
+            throw translate(ex, "set a savepoint");
+        }
+    }
+
+    /** A savepoint ends with its transaction. */
+    private boolean release(Savepoint savepoint) {
+        try {
+            holder().getConnection().releaseSavepoint(savepoint);
+            return true;
+        } catch (SQLException ex) {
+            String state = String.valueOf(ex.getSQLState());
+            if (UNKNOWN_SAVEPOINT.stream().anyMatch(state::startsWith)) {
+                return report(false);
+            }
+            throw translate(ex, "release a savepoint");
+        }
+    }
+
+    /** What failed for that reason is redelivered, and dropped in silence if the claim was committed. */
+    private static boolean report(boolean held) {
+        if (!held) {
+            logger.error(
+                    "The database ended a transaction with claims before its commit. If a statement committed it (create,"
+                            + " alter, drop or truncate table, start transaction), its messages stay claimed and are dropped when they"
+                            + " are redelivered: keep such statements out of listeners. After a deadlock, nothing is lost.");
+        }
+        return held;
     }
 
     private ConnectionHolder holder() {

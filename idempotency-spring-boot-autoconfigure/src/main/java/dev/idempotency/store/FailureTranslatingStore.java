@@ -7,7 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.BooleanSupplier;
 
 /**
  * The store as a listener's transaction uses it, whosever it is: what it fails with is told apart from what the listener
@@ -30,39 +30,11 @@ public record FailureTranslatingStore(ProcessedMessageStore store) implements Pr
     }
 
     @Override
-    public boolean holds(MessageId claimed) {
-        return StoreExceptionTranslator.attempt(
-                () -> "ask whether message '" + claimed.value() + "' is still claimed",
-                () -> this.store.holds(claimed));
-    }
-
-    @Override
-    public ClaimWatch watchClaim(MessageId claimed) {
-        return watch(() -> this.store.watchClaim(claimed));
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(String consumer) {
-        return watch(() -> this.store.watchTransaction(consumer));
-    }
-
-    private static ClaimWatch watch(Supplier<ClaimWatch> beginning) {
-        ClaimWatch watch = StoreExceptionTranslator.attempt(() -> "watch the listener's transaction", beginning);
-        return new ClaimWatch() {
-
-            @Override
-            public boolean getAsBoolean() {
-                return StoreExceptionTranslator.attempt(
-                        () -> "ask whether the listener's transaction still stands", watch::getAsBoolean);
-            }
-
-            @Override
-            public boolean takeBackIfCommitted(Runnable claims) {
-                return StoreExceptionTranslator.attempt(
-                        () -> "look whether a listener's transaction that has failed was committed nevertheless",
-                        () -> watch.takeBackIfCommitted(claims));
-            }
-        };
+    public BooleanSupplier watchTransaction() {
+        BooleanSupplier held = StoreExceptionTranslator.attempt(
+                () -> "watch the listener's transaction", this.store::watchTransaction);
+        return () -> StoreExceptionTranslator.attempt(
+                () -> "ask whether the listener's transaction still stands", held::getAsBoolean);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package dev.idempotency.store;
 
-import dev.idempotency.RecordCoordinates;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -35,13 +34,6 @@ public final class JdbcPositionStore {
              and topic_id = ? and next_offset = ?
             """;
 
-    private static final String SET_BACK = """
-            update %s
-            set previous_offset = ?, next_offset = ?
-            where\s""" + THIS + """
-             and next_offset > ?
-            """;
-
     private static final String DELETE = "delete from %s where " + THIS;
 
     private static final String LAST = "select %s, %s from %s where consumer_id = ?";
@@ -53,7 +45,6 @@ public final class JdbcPositionStore {
     private final String all;
     private final String one;
     private final String reset;
-    private final String setBack;
     private final String delete;
     private final String last;
 
@@ -68,7 +59,6 @@ public final class JdbcPositionStore {
         this.all = ALL.formatted(processedAt, this.table);
         this.one = ONE.formatted(processedAt, this.table);
         this.reset = RESET.formatted(this.table, dialect.now());
-        this.setBack = SET_BACK.formatted(this.table);
         this.delete = DELETE.formatted(this.table);
         this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOfNow(), this.table);
     }
@@ -114,13 +104,6 @@ public final class JdbcPositionStore {
                         read.topicId(),
                         read.nextOffset())
                 == 1);
-    }
-
-    /** Sets a position back to a record that was not processed after all, in the current transaction. */
-    void setBack(String consumer, RecordCoordinates first) {
-        long offset = first.offset();
-        this.database.inTransaction(template ->
-                template.update(this.setBack, offset, offset, consumer, first.topic(), first.partition(), offset));
     }
 
     /** Up to where a consumer has processed its partitions. */

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -34,8 +35,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
-
-    private static final RecordCoordinates NOWHERE = new RecordCoordinates("-", 0, 0);
 
     private static final int IDS_PER_QUERY = 500;
 
@@ -148,29 +147,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     }
 
     @Override
-    public boolean holds(MessageId claimed) {
-        Boolean intact = this.transaction.isIntact();
-        return (intact != null) ? intact : !find(List.of(claimed)).isEmpty();
-    }
-
-    @Override
-    public ClaimWatch watchClaim(MessageId claimed) {
-        return (this.transaction.isIntact() != null) ? () -> holds(claimed) : callWitness(claimed.consumer());
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(String consumer) {
-        return (this.transaction.isAborted() != null)
-                ? () -> Boolean.FALSE.equals(this.transaction.isAborted())
-                : callWitness(consumer);
-    }
-
-    private ClaimWatch callWitness(String consumer) {
-        MessageId witness = Witness.createId(consumer);
-        if (claim(List.of(new Claim(witness, NOWHERE))).isEmpty()) {
-            throw refusedByNone(witness);
-        }
-        return new Witness(witness, this.database);
+    public BooleanSupplier watchTransaction() {
+        return this.transaction.watch();
     }
 
     @Override

@@ -28,14 +28,9 @@ public final class JdbcStrategyFactory {
         return this.positions;
     }
 
-    /**
-     * Recognises the messages of a consumer by the offsets of their records.
-     *
-     * @param store who watches the listener's transactions
-     */
-    public AdmissionStrategy byOffset(
-            String consumer, TopicIdTracker topics, ConsumerObserver observer, ProcessedMessageStore store) {
-        return new OffsetStrategy(consumer, this.positions, topics, observer, store);
+    /** Recognises the messages of a consumer by the offsets of their records. */
+    public AdmissionStrategy byOffset(String consumer, TopicIdTracker topics, ConsumerObserver observer) {
+        return new OffsetStrategy(consumer, this.positions, topics, observer);
     }
 
     /** Returns whether the database tells which constraint was violated. */
@@ -53,15 +48,10 @@ public final class JdbcStrategyFactory {
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }
 
-    /**
-     * Recognises the messages of a consumer by what a constraint refuses.
-     *
-     * @param store who watches the listener's transactions
-     */
-    public AdmissionStrategy byUniqueConstraint(
-            UniqueConstraint constraint, String consumer, ProcessedMessageStore store) {
+    /** Recognises the messages of a consumer by what a constraint refuses. */
+    public AdmissionStrategy byUniqueConstraint(UniqueConstraint constraint, String consumer) {
         return new UniqueConstraintStrategy(
-                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout), store);
+                consumer, constraint, this.database, new ClaimTransaction(this.database, this.claimTimeout));
     }
 
     /** The newest versions of entities. */
@@ -69,8 +59,8 @@ public final class JdbcStrategyFactory {
         return this.versions;
     }
 
-    /** Recognises the messages of a consumer by the versions of entities. */
-    public AdmissionStrategy byVersion(String consumer, ProcessedMessageStore store) {
-        return new VersionStrategy(consumer, this.versions, store);
+    /** Recognises messages by the versions of entities. */
+    public AdmissionStrategy byVersion() {
+        return new VersionStrategy(this.versions);
     }
 }

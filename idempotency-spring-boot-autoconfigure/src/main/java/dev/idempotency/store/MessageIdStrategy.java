@@ -25,15 +25,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MessageIdStrategy implements AdmissionStrategy {
 
-    private final String consumer;
     private final ProcessedMessageStore store;
 
     /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
     private volatile boolean duplicatesExpected;
 
     /** {@code store} is where the consumer's messages are claimed. */
-    public MessageIdStrategy(String consumer, ProcessedMessageStore store) {
-        this.consumer = consumer;
+    public MessageIdStrategy(ProcessedMessageStore store) {
         this.store = store;
     }
 
@@ -123,16 +121,5 @@ public final class MessageIdStrategy implements AdmissionStrategy {
             Instant processedAt = (this.processed != null) ? this.processed.processedAt() : null;
             return new Conflict(id, candidate.coordinates(), Objects.requireNonNull(this.coordinates), processedAt);
         }
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(Admission admission) {
-        MessageId claimed = admission.claimed();
-        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
-    }
-
-    @Override
-    public void takeBack(Admission admission) {
-        admission.ids().stream().filter(Objects::nonNull).forEach(this.store::forget);
     }
 }

@@ -46,23 +46,15 @@ final class OffsetStrategy implements AdmissionStrategy {
     private final JdbcPositionStore positions;
     private final TopicIdTracker topics;
     private final ConsumerObserver observer;
-    private final ProcessedMessageStore store;
 
     /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
     private volatile boolean duplicatesExpected;
 
-    /** {@code store} watches the listener's transactions. */
-    OffsetStrategy(
-            String consumer,
-            JdbcPositionStore positions,
-            TopicIdTracker topics,
-            ConsumerObserver observer,
-            ProcessedMessageStore store) {
+    OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {
         this.consumer = consumer;
         this.positions = positions;
         this.topics = topics;
         this.observer = observer;
-        this.store = store;
     }
 
     @Override
@@ -213,22 +205,6 @@ final class OffsetStrategy implements AdmissionStrategy {
                 news.run();
             }
         });
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(Admission admission) {
-        MessageId claimed = admission.claimed();
-        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
-    }
-
-    /** They come again in order: the first of a partition stands for those after it. */
-    @Override
-    public void takeBack(Admission admission) {
-        Map<TopicPartition, RecordCoordinates> firsts = new HashMap<>();
-        for (Candidate candidate : admission.admitted()) {
-            firsts.putIfAbsent(partition(candidate), candidate.coordinates());
-        }
-        firsts.values().forEach(first -> this.positions.setBack(this.consumer, first));
     }
 
     private static TopicPartition partition(Candidate candidate) {

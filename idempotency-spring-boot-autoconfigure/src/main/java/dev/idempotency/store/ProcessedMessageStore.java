@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Knows which messages have been processed.
@@ -42,35 +43,12 @@ public interface ProcessedMessageStore {
     }
 
     /**
-     * Asked before the commit: whether a claim is still part of the current transaction. It is not if the database has
-     * ended that transaction by itself, after an error that the listener has caught.
+     * Watches the current transaction, which databases end by themselves after some errors, whether or not the listener
+     * catches them.
      *
-     * @param claimed one of the messages that were claimed in it
-     * @return by default, that it is
+     * @return asked before the commit, once: whether the transaction still is the same one. By default, that it is
      */
-    default boolean holds(MessageId claimed) {
-        return true;
-    }
-
-    /**
-     * Watches the current transaction, in which messages were claimed. Where another instance may have claimed them since the
-     * database has ended that transaction, {@link #holds} alone could take its claim for the own.
-     *
-     * @param claimed one of the messages that were claimed in it
-     * @return asked before the commit, once: whether that claim is still part of it. By default, what {@link #holds} says
-     */
-    default ClaimWatch watchClaim(MessageId claimed) {
-        return () -> holds(claimed);
-    }
-
-    /**
-     * Watches the current transaction where there is no claim to be asked for, as none of its messages has an id.
-     *
-     * @param consumer whose messages they are
-     * @return asked before the commit: whether the database still holds what was done in the transaction since. By
-     *     default, that it does
-     */
-    default ClaimWatch watchTransaction(String consumer) {
+    default BooleanSupplier watchTransaction() {
         return () -> true;
     }
 

@@ -29,14 +29,9 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * @param constraint the constraint
  * @param database the database that it is in
  * @param transaction the transaction of the listener
- * @param store watches that transaction
  */
 record UniqueConstraintStrategy(
-        String consumer,
-        UniqueConstraint constraint,
-        IdempotencyDatabase database,
-        ClaimTransaction transaction,
-        ProcessedMessageStore store)
+        String consumer, UniqueConstraint constraint, IdempotencyDatabase database, ClaimTransaction transaction)
         implements AdmissionStrategy {
 
     private static final Logger logger = LoggerFactory.getLogger(UniqueConstraintStrategy.class);
@@ -55,11 +50,6 @@ record UniqueConstraintStrategy(
     @Override
     public boolean isClaim() {
         return false;
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(Admission admission) {
-        return this.store.watchTransaction(this.consumer);
     }
 
     @Override

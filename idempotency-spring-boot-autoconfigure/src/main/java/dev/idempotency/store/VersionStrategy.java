@@ -21,18 +21,13 @@ import java.util.Map;
  */
 final class VersionStrategy implements AdmissionStrategy {
 
-    private final String consumer;
     private final JdbcVersionStore versions;
-    private final ProcessedMessageStore store;
 
     /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
     private volatile boolean refusalsExpected;
 
-    /** {@code store} watches the listener's transactions. */
-    VersionStrategy(String consumer, JdbcVersionStore versions, ProcessedMessageStore store) {
-        this.consumer = consumer;
+    VersionStrategy(JdbcVersionStore versions) {
         this.versions = versions;
-        this.store = store;
     }
 
     @Override
@@ -133,21 +128,5 @@ final class VersionStrategy implements AdmissionStrategy {
             throw new IllegalArgumentException("It has no version: " + candidate);
         }
         return claimed;
-    }
-
-    @Override
-    public ClaimWatch watchTransaction(Admission admission) {
-        MessageId claimed = admission.claimed();
-        return (claimed != null) ? this.store.watchClaim(claimed) : this.store.watchTransaction(this.consumer);
-    }
-
-    /** Which version was there before is not known any more. */
-    @Override
-    public void takeBack(Admission admission) {
-        for (Candidate candidate : admission.admitted()) {
-            if (candidate.version() != null) {
-                this.versions.forget(candidate.version().entity());
-            }
-        }
     }
 }

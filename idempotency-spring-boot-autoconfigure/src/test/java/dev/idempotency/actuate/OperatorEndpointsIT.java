@@ -209,8 +209,11 @@ class OperatorEndpointsIT {
                     .as(since)
                     .contains("24h");
         }
-        assertThat(post(this.clerk, RECONCILIATION, ", \"replay\": \"perhaps\"").statusCode())
-                .isEqualTo(400);
+        for (String from : List.of("true", "24", "\"24h\"", "\"2026-11-18\"")) {
+            assertThat(Actuator.body(post(this.clerk, RECONCILIATION, ", \"replayFrom\": " + from), 400))
+                    .as(from)
+                    .contains("run with the library without interruption");
+        }
         assertThat(this.clerk.post(RECONCILIATION, "{}").statusCode()).isEqualTo(400);
         assertThat(this.clerk.delete(DEAD_LETTERS).statusCode()).isEqualTo(400);
         assertThat(this.clerk.delete(DEAD_LETTERS + "?consumer=nobody")
@@ -278,7 +281,7 @@ class OperatorEndpointsIT {
         this.app.send(this.topic, "3", "forgotten");
         this.app.awaitCaughtUp(this.group, this.topic);
         this.app.jdbc().update("delete from idempotency_processed where message_id = '3'");
-        Actuator.body(post(this.auditor, RECONCILIATION, ", \"replay\": true"), 202);
+        Actuator.body(post(this.auditor, RECONCILIATION, ", \"replayFrom\": \"2000-01-01T00:00:00Z\""), 202);
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
@@ -293,7 +296,8 @@ class OperatorEndpointsIT {
                         .queryForObject(
                                 "select count(*) from idempotency_processed where message_id = '3'", Integer.class))
                 .isOne();
-        assertThat(output).contains("with a replay of what is missing, was requested by auditor");
+        assertThat(output)
+                .contains("with a replay of what is missing from 2000-01-01T00:00:00Z on, was requested by auditor");
     }
 
     private static String encoded(String text) {

@@ -30,7 +30,10 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** An application with Actuator, Prometheus and a web server, which the tests that look at it over HTTP share. */
+/**
+ * An application with all that Spring Boot configures by itself, from Hibernate to Actuator and a web server, which the tests
+ * that look at it over HTTP share.
+ */
 public final class ObservedApplication implements AutoCloseable {
 
     /** A consumer with a name of its own, whose listener fails for the payload {@code fail}. */
@@ -48,7 +51,7 @@ public final class ObservedApplication implements AutoCloseable {
         this.application = TestApplication.start(
                 this.database,
                 List.of(
-                        "spring.main.web-application-type=servlet",
+                        TestApplication.WEB,
                         "server.port=0",
                         "spring.kafka.listener.observation-enabled=true",
                         "management.endpoints.web.exposure.include=*",
@@ -61,7 +64,8 @@ public final class ObservedApplication implements AutoCloseable {
                         "billing.group=" + this.billingGroup,
                         "stock.topic=" + this.stockTopic,
                         "stock.group=" + this.stockGroup),
-                Listeners.class);
+                Listeners.class,
+                TestApplication.Everything.class);
     }
 
     public TestApplication application() {

@@ -1,13 +1,21 @@
 package dev.idempotency.app;
 
+import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyEndpointAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyHealthAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyMetricsAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyProducerAutoConfiguration;
+import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
@@ -19,7 +27,24 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.jdbc.autoconfigure.DataJdbcRepositoriesAutoConfiguration;
+import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
+import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
+import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.transaction.autoconfigure.TransactionManagerCustomizationAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -30,16 +55,8 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 /** A running application with the auto-configuration, on a real database and a real broker. */
 public final class TestApplication implements AutoCloseable {
 
-    private static final String EXCLUDED = "spring.autoconfigure.exclude";
-
-    private static final String JPA = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
-            + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration";
-
-    /** A property for an application whose transaction manager is the one that Spring Boot provides for plain JDBC. */
-    public static final String WITHOUT_JPA = EXCLUDED + "=" + JPA;
-
-    /** If this environment variable is {@code true}, all applications are without JPA. */
-    public static final String ALL_WITHOUT_JPA = "IDEMPOTENCY_TEST_WITHOUT_JPA";
+    /** A property for an application with a web server and Actuator. */
+    public static final String WEB = "spring.main.web-application-type=servlet";
 
     static {
         // For what is waited for without a limit of its own: a busy machine takes longer than 10 s at times.
@@ -59,8 +76,10 @@ public final class TestApplication implements AutoCloseable {
 
     /** The same on a database named by its URL. */
     public static TestApplication start(String jdbcUrl, List<String> properties, Class<?>... classes) {
-        Class<?>[] all = Arrays.copyOf(classes, classes.length + 1);
-        all[classes.length] = AutoConfigured.class;
+        Set<Class<?>> all = new LinkedHashSet<>(List.of(classes));
+        if (!all.contains(Everything.class)) {
+            all.add(properties.contains(WEB) ? Observed.class : Slim.class);
+        }
         Map<String, Object> defaults = new HashMap<>();
         defaults.put("spring.datasource.url", jdbcUrl);
         if (properties.stream().noneMatch(property -> property.startsWith("spring.kafka.bootstrap-servers="))) {
@@ -81,10 +100,7 @@ public final class TestApplication implements AutoCloseable {
         defaults.put("spring.flyway.enabled", "false");
         defaults.put("spring.liquibase.enabled", "false");
         defaults.put("spring.jpa.open-in-view", "false");
-        if (Boolean.parseBoolean(System.getenv(ALL_WITHOUT_JPA))) {
-            defaults.put(EXCLUDED, JPA);
-        }
-        SpringApplicationBuilder builder = new SpringApplicationBuilder(all)
+        SpringApplicationBuilder builder = new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
                 .web(WebApplicationType.NONE)
                 .registerShutdownHook(false)
                 .properties(defaults)
@@ -230,7 +246,49 @@ public final class TestApplication implements AutoCloseable {
         this.context.close();
     }
 
+    /** What most tests need: Kafka, JDBC, transactions, and all of ours. */
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        DataSourceAutoConfiguration.class,
+        DataSourceTransactionManagerAutoConfiguration.class,
+        FlywayAutoConfiguration.class,
+        IdempotencyAutoConfiguration.class,
+        IdempotencyCheckAutoConfiguration.class,
+        IdempotencyEndpointAutoConfiguration.class,
+        IdempotencyHealthAutoConfiguration.class,
+        IdempotencyMetricsAutoConfiguration.class,
+        IdempotencyProducerAutoConfiguration.class,
+        IdempotencyStoreAutoConfiguration.class,
+        JacksonAutoConfiguration.class,
+        JdbcTemplateAutoConfiguration.class,
+        KafkaAutoConfiguration.class,
+        LifecycleAutoConfiguration.class,
+        LiquibaseAutoConfiguration.class,
+        PropertyPlaceholderAutoConfiguration.class,
+        SslAutoConfiguration.class,
+        TransactionAutoConfiguration.class,
+        TransactionManagerCustomizationAutoConfiguration.class
+    })
+    static class Slim {}
+
+    /** Asked for among an application's classes: Hibernate, and its transaction manager in the place of JDBC's. */
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration(HibernateJpaAutoConfiguration.class)
+    public static class WithJpa {}
+
+    /** What the class path has, but for entities and repositories. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration(
+            exclude = {
+                HibernateJpaAutoConfiguration.class,
+                DataJpaRepositoriesAutoConfiguration.class,
+                DataJdbcRepositoriesAutoConfiguration.class
+            })
+    static class Observed {}
+
+    /** Asked for among an application's classes: all that the class path has. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    static class AutoConfigured {}
+    public static class Everything {}
 }

@@ -2,11 +2,16 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.Check;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What is said of settings that nothing could work with: which one it is, and what it may be. */
 class PropertyLimitsTests {
@@ -29,7 +34,7 @@ class PropertyLimitsTests {
         "errors.dead-letter.suffix, ' ', must not be blank",
         "errors.dead-letter.suffix, /dlt, letters",
         "errors.initial-interval, 0s, a millisecond or more",
-        "errors.max-attempts, 0, 1 or more",
+        "errors.max-attempts, 0, idempotency.errors.max-attempts must be 1 or more",
         "errors.max-interval, 9999999999d, at most 365 days",
         "errors.max-interval, 1ms, must not be shorter",
         "errors.outage.max-interval, -1s, a millisecond or more",
@@ -50,5 +55,27 @@ class PropertyLimitsTests {
                 .message()
                 .contains(group)
                 .contains(reason));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void unknownPropertiesAreReportedWithTheNearestName(CapturedOutput output) {
+        this.runner
+                .withPropertyValues(
+                        "idempotency.retentoin=3d", "idempotency.errors.maxAttempts=3", "idempotency.key.headers[0]=id")
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce("Unknown property")
+                .contains("'idempotency.retentoin' is ignored. Did you mean 'idempotency.retention'?");
+    }
+
+    @Test
+    void relaxedChecksAreNamedInAnySpellingAndUnknownOnesAreRefused() {
+        this.runner.withPropertyValues("idempotency.relaxed-checks=autocommit").run(context -> assertThat(
+                        context.getBean(CheckProperties.class).relaxedChecks())
+                .containsExactly(Check.AUTO_COMMIT));
+        this.runner
+                .withPropertyValues("idempotency.relaxed-checks=auto-comit")
+                .run(context -> assertThat(context).getFailure().hasStackTraceContaining("auto-comit"));
     }
 }

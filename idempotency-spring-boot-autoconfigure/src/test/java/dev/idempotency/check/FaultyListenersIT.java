@@ -18,7 +18,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,7 +50,8 @@ class FaultyListenersIT {
 
     private static List<Finding> findingsOf(String jdbcUrl, List<String> properties, Class<?> listeners) {
         Throwable failure = catchThrowable(
-                () -> TestApplication.start(jdbcUrl, properties, listeners).close());
+                () -> TestApplication.start(jdbcUrl, properties, listeners, TestApplication.WithJpa.class)
+                        .close());
         return causes(failure)
                 .filter(FailedChecksException.class::isInstance)
                 .map(FailedChecksException.class::cast)
@@ -218,7 +218,6 @@ class FaultyListenersIT {
         "readOnly, 'Its @Transactional is readOnly, and a claim is written.'",
         "nested, 'Its @Transactional has the propagation NESTED, but its transaction manager (JpaTransactionManager) has no savepoints.'",
     })
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void anUnsuitableTransactionalIsFound(String method, String what) {
         Finding finding = finding(Check.TRANSACTION_ATTRIBUTES, method);
         assertThat(finding.what()).isEqualTo(what);
@@ -315,7 +314,7 @@ class FaultyListenersIT {
     void aKeyExpressionThatCannotBeUsedIsFound(String method, String what) {
         Finding finding = finding(Check.KEY_EXPRESSION, method);
         assertThat(finding.what()).startsWith(what);
-        assertThat(finding.remedy()).isEqualTo("Mend the expression in @IdempotentListener(key = …).");
+        assertThat(finding.remedy()).isEqualTo("Correct the expression in @IdempotentListener(key = …).");
     }
 
     @ParameterizedTest
@@ -485,7 +484,7 @@ class FaultyListenersIT {
         "keptNothing, It returns nothing, Return the reply",
         "keptOfBatch, It takes several records, one record at a time",
         "keptOfPoll, It takes several records, one record at a time",
-        "keptAnything, no telling as what, a class of its own",
+        "keptAnything, does not say as what, a class of its own",
         "keptMessage, whose headers are not kept, Return its payload",
     })
     void aListenerWhoseRepliesCannotBeKeptIsFound(String method, String what, String remedy) {

@@ -21,6 +21,7 @@ import java.util.List;
 import org.hibernate.annotations.UuidGenerator;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.domain.Persistable;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -143,6 +144,7 @@ class MergedEntityCheckIT {
     }
 
     @EntityScan(basePackageClasses = MergedEntityCheckIT.class)
+    @Import(TestApplication.WithJpa.class)
     static class Inserted {
 
         @KafkaListener(topics = "t", groupId = "g")

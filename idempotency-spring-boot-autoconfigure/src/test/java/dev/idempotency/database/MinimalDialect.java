@@ -1,6 +1,7 @@
 package dev.idempotency.database;
 
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /** A user's dialect that says no more than it must: how messages are claimed and purged. */
 public final class MinimalDialect implements Dialect {
@@ -20,6 +21,12 @@ public final class MinimalDialect implements Dialect {
     @Override
     public String identifierQuote() {
         return this.known.identifierQuote();
+    }
+
+    /** H2 does not ask the database when a savepoint is released. */
+    @Override
+    public @Nullable String transactionIdQuery() {
+        return this.known.transactionIdQuery();
     }
 
     @Override

@@ -1,8 +1,10 @@
 package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import dev.idempotency.IdempotencyConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -25,10 +27,11 @@ class UserRightsIT {
         new Schema(database("sa"), SchemaMode.MIGRATE).afterPropertiesSet();
         Schema schema = new Schema(database("app"), SchemaMode.VALIDATE);
         for (String right : new String[] {"select", "insert", "update", "delete"}) {
-            assertThatIllegalStateException()
+            assertThatExceptionOfType(IdempotencyConfigurationException.class)
                     .as("without " + right)
                     .isThrownBy(schema::afterPropertiesSet)
-                    .withMessageContaining("Grant select, insert, update, delete on [idempotency_processed");
+                    .extracting(IdempotencyConfigurationException::action, STRING)
+                    .contains("grant select, insert, update, delete on idempotency_processed to APP;");
             this.owner.execute("grant " + right + " on schema public to app");
         }
         assertThatCode(schema::afterPropertiesSet).doesNotThrowAnyException();

@@ -50,7 +50,6 @@ class StoreFailuresIT extends SharedApplicationTest {
         createTopics(1, "records", "batches", "kept");
         start(
                 Listeners.class,
-                TestApplication.WITHOUT_JPA,
                 "spring.datasource.hikari.maximum-pool-size=10",
                 "spring.datasource.hikari.connection-timeout=2000",
                 "idempotency.cleanup.interval=-",

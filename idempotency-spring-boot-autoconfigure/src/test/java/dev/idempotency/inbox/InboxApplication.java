@@ -10,6 +10,7 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -60,7 +61,8 @@ final class InboxApplication implements AutoCloseable {
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=1ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS),
-                InboxListeners.class);
+                InboxListeners.class,
+                SimpleMeterRegistry.class);
     }
 
     TestApplication application() {

@@ -23,7 +23,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
@@ -129,7 +128,6 @@ class InboxReplayIT extends SharedApplicationTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void aReplayWithinATransactionOfJpaIsNoPartOfItAndDoesNotCommitIt() {
         assertThat(this.app.bean(PlatformTransactionManager.class)).isInstanceOf(JpaTransactionManager.class);
         insert("within", "1", InboxStatus.FAILED, topic("others"), 0, "x".getBytes(StandardCharsets.UTF_8));
@@ -172,7 +170,7 @@ class InboxReplayIT extends SharedApplicationTest {
         assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
         assertThat(entry("nacked", "1").status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(entry("nacked", "1").attempts()).isEqualTo(2);
-        assertThat(entry("nacked", "1").lastError()).contains("NackedException");
+        assertThat(entry("nacked", "1").lastError()).contains("nack()");
     }
 
     @Test
@@ -234,7 +232,7 @@ class InboxReplayIT extends SharedApplicationTest {
         assertThat(entry("gone", "topic").lastError()).contains("no longer a topic");
     }
 
-    @Import(Effects.class)
+    @Import({Effects.class, TestApplication.WithJpa.class})
     static class Listeners {
 
         private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();

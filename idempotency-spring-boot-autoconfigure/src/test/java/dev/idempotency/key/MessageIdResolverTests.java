@@ -56,7 +56,11 @@ class MessageIdResolverTests {
 
     private static KeySource source(String expression, List<String> names, BeanFactory beans) {
         return new ExpressionKeySource(
-                expression, names, beans, record -> TopicCoordinates.of(TOPIC_ID, RecordCoordinates.original(record)));
+                "key",
+                expression,
+                names,
+                beans,
+                record -> TopicCoordinates.of(TOPIC_ID, RecordCoordinates.original(record)));
     }
 
     private MessageView view(Object payload, Object... arguments) {
@@ -205,9 +209,10 @@ class MessageIdResolverTests {
             throw new TopicUnknownException("nobody answers", null);
         };
         BeanFactory beans = new DefaultListableBeanFactory();
-        KeySource without = new ExpressionKeySource("#record.topic() + #record.offset()", List.of(), beans, broker);
+        KeySource without =
+                new ExpressionKeySource("key", "#record.topic() + #record.offset()", List.of(), beans, broker);
         assertThat(without.keyOf(view(null))).isEqualTo("orders17");
-        KeySource with = new ExpressionKeySource("{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
+        KeySource with = new ExpressionKeySource("key", "{1}.![#coordinates + '/x'][0]", List.of(), beans, broker);
         MessageIdResolver ids = new MessageIdResolver("ledger", with, OnMissingKey.PROCESS);
         assertThatExceptionOfType(TopicUnknownException.class).isThrownBy(() -> ids.resolve(view(null)));
     }

@@ -35,7 +35,7 @@ class VersionResolverTests {
 
     private static Version resolve(String expression, @Nullable Object payload) {
         ExpressionKeySource source =
-                ExpressionKeySource.ofVersion(expression, List.of(), new DefaultListableBeanFactory(), record -> {
+                new ExpressionKeySource("version", expression, List.of(), new DefaultListableBeanFactory(), record -> {
                     throw new AssertionError();
                 });
         ConsumerRecord<?, ?> record = new ConsumerRecord<>("topic", 1, 5, null, payload);

@@ -77,6 +77,7 @@ abstract class AbstractConstraintIT {
                         "idempotency.errors.max-interval=20ms",
                         "idempotency.errors.max-attempts=2"),
                 listeners(),
+                TestApplication.WithJpa.class,
                 Tally.class);
     }
 

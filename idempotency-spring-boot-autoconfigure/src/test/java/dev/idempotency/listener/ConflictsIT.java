@@ -269,7 +269,7 @@ class ConflictsIT extends SharedApplicationTest {
         awaitCaughtUp("own-factory");
         assertThat(conflictsOf("own-factory")).hasSize(1);
         assertThat(output)
-                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared if they are text or bytes")
+                .containsOnlyOnce("Payloads of consumer 'own-factory' are compared only if they are text or bytes")
                 .doesNotContain("Payloads of consumer 'warned'");
     }
 

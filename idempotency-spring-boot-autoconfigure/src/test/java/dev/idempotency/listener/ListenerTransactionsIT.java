@@ -15,7 +15,6 @@ import dev.idempotency.listener.ledger.BookingRepository;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
@@ -70,12 +69,12 @@ class ListenerTransactionsIT extends ApplicationTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void aFailureThatMarkedTheTransactionIsNotHiddenByTheListener() {
         try (TestApplication app = start(
                 List.of("spring.jpa.hibernate.ddl-auto=create"),
                 CatchesInner.class,
                 InnerService.class,
+                TestApplication.Everything.class,
                 Failures.class)) {
             app.send(this.topic, "1", "service");
             app.send(this.topic, "2", "repository");
@@ -92,10 +91,13 @@ class ListenerTransactionsIT extends ApplicationTest {
     }
 
     @Test
-    @DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
     void jpaSpringDataJdbcAndTheClaimShareOneTransaction() {
         try (TestApplication app = start(
-                List.of("spring.jpa.hibernate.ddl-auto=create"), JpaListener.class, Failures.class, Outcomes.class)) {
+                List.of("spring.jpa.hibernate.ddl-auto=create"),
+                JpaListener.class,
+                TestApplication.Everything.class,
+                Failures.class,
+                Outcomes.class)) {
             assertThat(app.context().getBean("transactionManager")).isInstanceOf(JpaTransactionManager.class);
             app.send(this.topic, "1", "alice");
             app.send(this.topic, "1", "alice");

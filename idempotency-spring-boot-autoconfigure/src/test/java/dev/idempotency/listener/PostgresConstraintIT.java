@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
-import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.listener.ledger.Receipt;
 import dev.idempotency.testing.TestDatabase;
@@ -22,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.DisabledIfEnvironmentVariable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
@@ -43,7 +41,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-@DisabledIfEnvironmentVariable(named = TestApplication.ALL_WITHOUT_JPA, matches = "true")
 class PostgresConstraintIT extends AbstractConstraintIT {
 
     private final TestDatabase database = TestPostgres.createDatabase();

@@ -2,7 +2,10 @@ package dev.idempotency.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.Execution;
@@ -12,6 +15,7 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ResultException;
 import dev.idempotency.ResultForgottenException;
 import dev.idempotency.UnknownConsumerException;
@@ -28,27 +32,37 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.assertj.core.api.ThrowingConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -56,8 +70,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -65,6 +81,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
@@ -78,11 +95,11 @@ abstract class AbstractOperationsIT {
 
     private static final int MAX_SIZE = 2000;
 
-    private TestApplication app;
-    private IdempotentOperations operations;
-    private JdbcTemplate jdbc;
-    private TransactionTemplate transaction;
-    private ExecutorService threads;
+    TestApplication app;
+    IdempotentOperations operations;
+    JdbcTemplate jdbc;
+    TransactionTemplate transaction;
+    final ExecutorService threads = Executors.newCachedThreadPool();
 
     /** The URL of an empty database. */
     abstract String jdbcUrl();
@@ -92,16 +109,27 @@ abstract class AbstractOperationsIT {
         return new Class<?>[] {Consumers.class};
     }
 
+    /** Selects how many transactions wait for another one. */
+    abstract String waiting();
+
+    /** Has a row be older by so many days. */
+    abstract void age(String table, String key, double days);
+
     record Receipt(
             long number,
             BigDecimal amount,
             Instant at,
             String text,
-            @Nullable String nothing) {}
+            @Nullable String nothing) {
 
-    record Renamed(long number, BigDecimal amount, Instant at, String text) {}
+        static Receipt of(long number) {
+            Instant at = Instant.parse("2026-01-01T00:00:00.123456Z");
+            return new Receipt(number, new BigDecimal("10.00"), at, "grün €\u0000\uD83D\uDE00", null);
+        }
+    }
 
     @Configuration(proxyBeanMethods = false)
+    @Import({TestApplication.WithJpa.class, SimpleMeterRegistry.class})
     static class Consumers {
 
         @Bean
@@ -132,7 +160,7 @@ abstract class AbstractOperationsIT {
             return new ConsumerObserver() {
 
                 @Override
-                public void processed(MessageId id, dev.idempotency.RecordCoordinates coordinates) {
+                public void processed(MessageId id, RecordCoordinates coordinates) {
                     Heard.this.news.add("processed " + id);
                 }
 
@@ -165,14 +193,13 @@ abstract class AbstractOperationsIT {
         this.operations = this.app.bean(IdempotentOperations.class);
         this.jdbc = this.app.jdbc();
         this.transaction = new TransactionTemplate(this.app.bean(PlatformTransactionManager.class));
-        this.threads = Executors.newCachedThreadPool();
         this.jdbc.execute("create table effect (name varchar(100) not null)");
     }
 
     @AfterAll
     void stop() {
+        this.threads.shutdownNow();
         if (this.app != null) {
-            this.threads.shutdownNow();
             this.app.close();
         }
     }
@@ -185,31 +212,11 @@ abstract class AbstractOperationsIT {
         this.app.bean(Heard.class).news.clear();
     }
 
-    final TestApplication app() {
-        return this.app;
-    }
-
-    final ExecutorService threads() {
-        return this.threads;
-    }
-
-    final IdempotentOperations operations() {
-        return this.operations;
-    }
-
-    final JdbcTemplate jdbc() {
-        return this.jdbc;
-    }
-
-    final TransactionTemplate transaction() {
-        return this.transaction;
-    }
-
     static MessageId id(String key) {
         return MessageId.of("receipts", key);
     }
 
-    final void happen(String name) {
+    final void happen(@Nullable String name) {
         this.jdbc.update("insert into effect (name) values (?)", name);
     }
 
@@ -217,18 +224,66 @@ abstract class AbstractOperationsIT {
         return this.jdbc.queryForList("select name from effect order by name", String.class);
     }
 
-    final List<String> heard() {
+    private List<String> heard() {
         return this.app.bean(Heard.class).news;
     }
 
-    private Receipt book(String name) {
-        happen(name);
-        return new Receipt(
-                effects().size(),
-                new BigDecimal("10.00"),
-                Instant.parse("2026-01-01T00:00:00.123456Z"),
-                "grün €\u0000\uD83D\uDE00",
-                null);
+    final boolean isDuplicate(String key) {
+        return this.operations.execute(id(key), () -> {}).isDuplicate();
+    }
+
+    /** Operations of the application with another store or another transaction manager. */
+    final IdempotentOperations operationsWith(Duration claimTimeout, @Nullable PlatformTransactionManager manager) {
+        return new TransactionalOperations(
+                new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), claimTimeout),
+                this.app.bean(DeclaredConsumers.class),
+                this.app.bean(KeptResults.class),
+                (manager != null)
+                        ? new StaticListableBeanFactory(Map.of("manager", manager))
+                        : this.app.context().getBeanFactory());
+    }
+
+    final void awaitWaiting(int transactions) {
+        Awaitility.await(transactions + " waiting transactions")
+                .until(() -> this.jdbc.queryForObject(waiting(), Integer.class) == transactions);
+    }
+
+    final void elsewhere(Runnable work) {
+        join(this.threads.submit(work));
+    }
+
+    static void join(Future<?> other) {
+        try {
+            other.get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private void whileHeld(MessageId id, Runnable action) {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Future<?> holder = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.operations.claim(id);
+            claimed.countDown();
+            await(end);
+            status.setRollbackOnly();
+        }));
+        await(claimed);
+        try {
+            action.run();
+        } finally {
+            end.countDown();
+            join(holder);
+        }
     }
 
     @Test
@@ -249,173 +304,93 @@ abstract class AbstractOperationsIT {
     }
 
     @Test
-    void aResultIsGivenAgainToDuplicatesAndIsTheSame() {
-        Execution<Receipt> first = this.operations.execute(id("a"), Receipt.class, () -> book("a"));
-        Execution<Receipt> second = this.operations.execute(id("a"), Receipt.class, () -> book("a"));
-        assertThat(first.isDuplicate()).isFalse();
-        assertThat(second.isDuplicate()).isTrue();
-        assertThat(first.result())
-                .isEqualTo(new Receipt(
-                        1,
-                        new BigDecimal("10.00"),
-                        Instant.parse("2026-01-01T00:00:00.123456Z"),
-                        "grün €\u0000\uD83D\uDE00",
-                        null));
-        assertThat(second.result()).isEqualTo(first.result());
+    void ofManyAtOnceOneDoesTheWorkThoughTheFirstOnesFail() throws Exception {
+        IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
+        AtomicInteger calls = new AtomicInteger();
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch fail = new CountDownLatch(1);
+        Callable<Execution<Receipt>> call = () -> patient.execute(id("a"), Receipt.class, () -> {
+            claimed.countDown();
+            await(fail);
+            if (calls.incrementAndGet() <= 3) {
+                throw new IllegalStateException("no");
+            }
+            happen("a");
+            return Receipt.of(calls.get());
+        });
+        List<Future<Execution<Receipt>>> executions =
+                Stream.generate(() -> this.threads.submit(call)).limit(6).toList();
+        await(claimed);
+        awaitWaiting(5);
+        fail.countDown();
+        List<String> outcomes = new ArrayList<>();
+        for (Future<Execution<Receipt>> execution : executions) {
+            try {
+                Execution<Receipt> done = execution.get(30, TimeUnit.SECONDS);
+                assertThat(done.result()).isEqualTo(Receipt.of(4));
+                outcomes.add(done.isDuplicate() ? "duplicate" : "done");
+            } catch (ExecutionException ex) {
+                outcomes.add(String.valueOf(ex.getCause().getMessage()));
+            }
+        }
+        assertThat(outcomes).containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
         assertThat(effects()).containsExactly("a");
     }
 
     @Test
-    void aResultMayBeNoneOrOfAGenericType() {
-        assertThat(this.operations
-                        .execute(id("none"), Receipt.class, () -> null)
-                        .result())
-                .isNull();
-        Execution<Receipt> again = this.operations.execute(id("none"), Receipt.class, () -> book("none"));
-        assertThat(again.isDuplicate()).isTrue();
-        assertThat(again.result()).isNull();
-        ParameterizedTypeReference<List<Receipt>> list = new ParameterizedTypeReference<>() {};
-        this.operations.execute(id("list"), list, () -> List.of(book("list")));
-        assertThat(this.operations.execute(id("list"), list, List::of).result())
-                .singleElement()
-                .isInstanceOf(Receipt.class);
-    }
-
-    @Test
-    void ofManyAtOnceOneDoesTheWorkAndAllGetItsResult() throws Exception {
-        patiently(this::executeManyAtOnce);
-    }
-
-    /** Uses operations whose claims wait for longer than those of the other tests. */
-    final void patiently(ThrowingConsumer<IdempotentOperations> action) throws Exception {
-        action.accept(new TransactionalOperations(
-                new JdbcProcessedMessageStore(this.app.bean(IdempotencyDatabase.class), Duration.ofSeconds(30)),
-                this.app.bean(DeclaredConsumers.class),
-                this.app.bean(KeptResults.class),
-                this.app.context().getBeanFactory()));
-    }
-
-    /** Selects how many transactions wait for another one. */
-    abstract String waiting();
-
-    final void awaitWaiting(int transactions) {
-        Awaitility.await(transactions + " waiting transactions")
-                .until(() -> this.jdbc.queryForObject(waiting(), Integer.class) == transactions);
-    }
-
-    @Test
-    void waitersGoOnWhenTheFirstOnesFail() throws Exception {
-        patiently(operations -> {
-            AtomicInteger calls = new AtomicInteger();
-            CountDownLatch claimed = new CountDownLatch(1);
-            CountDownLatch fail = new CountDownLatch(1);
-            Callable<Boolean> call = () -> operations
-                    .execute(id("a"), String.class, () -> {
-                        claimed.countDown();
-                        try {
-                            fail.await();
-                        } catch (InterruptedException ex) {
-                            throw new IllegalStateException(ex);
-                        }
-                        if (calls.incrementAndGet() <= 3) {
-                            throw new IllegalStateException("no");
-                        }
+    void workThatFailsLeavesNothingAndItsExceptionReachesTheCallerAsItIs() {
+        for (Throwable failure : List.of(new IllegalStateException("no"), new IOException("no"))) {
+            assertThatExceptionOfType(failure.getClass())
+                    .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
                         happen("a");
-                        return "done";
-                    })
-                    .isDuplicate();
-            List<Future<Boolean>> executions = new ArrayList<>();
-            for (int i = 0; i < 6; i++) {
-                executions.add(this.threads.submit(call));
-            }
-            try {
-                claimed.await();
-                awaitWaiting(5);
-            } finally {
-                fail.countDown();
-            }
-            List<String> outcomes = new ArrayList<>();
-            for (Future<Boolean> execution : executions) {
-                try {
-                    outcomes.add(execution.get(30, TimeUnit.SECONDS) ? "duplicate" : "done");
-                } catch (ExecutionException ex) {
-                    outcomes.add(String.valueOf(ex.getCause().getMessage()));
-                }
-            }
-            assertThat(outcomes).containsExactlyInAnyOrder("no", "no", "no", "done", "duplicate", "duplicate");
-            assertThat(effects()).containsExactly("a");
-        });
-    }
-
-    private void executeManyAtOnce(IdempotentOperations operations) throws Exception {
-        for (int round = 0; round < 5; round++) {
-            String key = "parallel-" + round;
-            CountDownLatch start = new CountDownLatch(1);
-            List<Future<Execution<Receipt>>> executions = new ArrayList<>();
-            for (int i = 0; i < 6; i++) {
-                Callable<Execution<Receipt>> call = () -> {
-                    start.await();
-                    return operations.execute(id(key), Receipt.class, () -> book(key));
-                };
-                executions.add(this.threads.submit(call));
-            }
-            start.countDown();
-            Set<Receipt> results = new HashSet<>();
-            int first = 0;
-            for (Future<Execution<Receipt>> execution : executions) {
-                Execution<Receipt> done = execution.get(30, TimeUnit.SECONDS);
-                results.add(done.result());
-                first += done.isDuplicate() ? 0 : 1;
-            }
-            assertThat(first).isOne();
-            assertThat(results).hasSize(1);
-            assertThat(effects()).filteredOn(key::equals).hasSize(1);
+                        throw AbstractOperationsIT.<RuntimeException>unchecked(failure);
+                    }))
+                    .isSameAs(failure);
         }
-    }
-
-    @Test
-    void workThatFailsLeavesNothingAndIsDoneWhenItIsAskedForAgain() {
-        IllegalStateException failure = new IllegalStateException("no");
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Receipt.class, () -> {
-                    happen("a");
-                    throw failure;
-                }))
-                .isSameAs(failure);
+        assertThatExceptionOfType(DataIntegrityViolationException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), () -> happen(null)));
         assertThat(effects()).isEmpty();
-        assertThat(heard()).containsExactly("failed 1");
-        assertThat(this.operations
-                        .execute(id("a"), Receipt.class, () -> book("a"))
-                        .isDuplicate())
-                .isFalse();
+        assertThat(heard()).containsExactly("failed 1", "failed 1", "failed 1");
+        assertThat(isDuplicate("a")).isFalse();
+    }
+
+    /** As Kotlin does it, or Lombok's {@code @SneakyThrows}. */
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     @Test
-    void anExecutionJoinsTheTransactionThatIsOpenAndMarksItWhenItFails() {
+    void anExecutionJoinsTheOpenTransactionAndMarksItWhenItFails() {
         assertThatExceptionOfType(UnexpectedRollbackException.class)
                 .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
                     happen("outer");
                     this.operations.execute(id("good"), () -> happen("good"));
-                    try {
-                        this.operations.execute(id("bad"), () -> {
-                            throw new IllegalStateException("no");
-                        });
-                    } catch (IllegalStateException ex) {
-                        // As some do.
-                    }
+                    assertThatExceptionOfType(IllegalStateException.class)
+                            .isThrownBy(() -> this.operations.execute(id("bad"), () -> {
+                                throw new IllegalStateException("no");
+                            }));
                 }));
         assertThat(effects()).isEmpty();
         assertThat(heard()).containsExactly("failed 1", "failed 1");
         this.transaction.executeWithoutResult(status -> {
-            assertThat(this.operations.execute(id("good"), () -> {}).isDuplicate())
-                    .isFalse();
-            assertThat(this.operations.execute(id("good"), () -> {}).isDuplicate())
-                    .isTrue();
+            assertThat(isDuplicate("good")).isFalse();
+            assertThat(isDuplicate("good")).isTrue();
         });
     }
 
     @Test
-    void claimsAreMadeInTheTransactionThatIsOpenAndInNoOther() {
+    void workThatMarksItsTransactionRollbackOnlyIsNoSuccess() {
+        assertThatExceptionOfType(UnexpectedRollbackException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
+                    this.transaction.executeWithoutResult(TransactionStatus::setRollbackOnly);
+                    return "done";
+                }));
+        assertThat(isDuplicate("a")).isFalse();
+    }
+
+    @Test
+    void claimsAreMadeInTheOpenTransaction() {
         this.transaction.executeWithoutResult(status -> {
             assertThat(this.operations.claim(id("a"))).isTrue();
             assertThat(this.operations.claim(id("a"))).isFalse();
@@ -430,53 +405,59 @@ abstract class AbstractOperationsIT {
         assertThat(heard())
                 .startsWith("failed 1")
                 .contains("processed imports:a", "processed receipts:c", "duplicate receipts:b");
+    }
+
+    private void assertUnprotected(Runnable claim, String... messages) {
         assertThatExceptionOfType(UnprotectedClaimException.class)
-                .isThrownBy(() -> this.operations.claim(id("d")))
-                .withMessageContaining("no transaction open")
-                .withMessageContaining("execute(…)");
-        assertThatExceptionOfType(UnprotectedClaimException.class)
-                .isThrownBy(() -> this.operations.claimAll(List.of()));
+                .isThrownBy(claim::run)
+                .satisfies(ex -> assertThat(ex.getMessage()).contains(messages));
     }
 
     @Test
-    void aTransactionOfAnotherDataSourceOrOneThatIsReadOnlyIsRefused() {
-        DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
-        new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult(status -> {
-            assertThatExceptionOfType(UnprotectedClaimException.class)
-                    .isThrownBy(() -> this.operations.claim(id("a")))
-                    .withMessageContaining("not one of the store's DataSource");
-            assertThatExceptionOfType(UnprotectedClaimException.class)
-                    .isThrownBy(() -> {
-                        effects();
-                        this.operations.claim(id("a"));
-                    })
-                    .withMessageContaining("not one of the store's DataSource");
-            assertThatExceptionOfType(UnprotectedClaimException.class)
-                    .isThrownBy(() -> this.operations.execute(id("a"), () -> happen("lost")))
-                    .withMessageContaining("receipts:a")
-                    .withMessageContaining("another DataSource")
-                    .withMessageContaining(other.toString())
-                    .withMessageContaining("NOT_SUPPORTED")
-                    .withMessageContaining("REQUIRES_NEW");
-            TransactionTemplate own = new TransactionTemplate(this.transaction.getTransactionManager());
-            own.executeWithoutResult(mine -> this.operations.execute(id("own"), () -> happen("own")));
-            assertThat(status.isRollbackOnly()).isFalse();
-        });
-        assertThat(effects()).containsExactly("own");
+    void claimsThatWouldNotBePartOfATransactionAreRefused() {
+        assertUnprotected(() -> this.operations.claim(id("a")), "no transaction open", "execute(…)");
+        assertUnprotected(() -> this.operations.claimAll(List.of()), "no transaction open");
         TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
         readOnly.setReadOnly(true);
-        assertThatExceptionOfType(UnprotectedClaimException.class)
-                .isThrownBy(() ->
-                        readOnly.executeWithoutResult(status -> this.operations.execute(id("a"), () -> happen("a"))))
-                .withMessageContaining("read-only");
+        readOnly.executeWithoutResult(
+                status -> assertUnprotected(() -> this.operations.execute(id("a"), () -> happen("a")), "read-only"));
+        DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
+        new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult(status -> {
+            assertUnprotected(() -> this.operations.claim(id("a")), "not one of the store's DataSource");
+            effects();
+            assertUnprotected(() -> this.operations.claim(id("a")), "not one of the store's DataSource");
+            assertUnprotected(
+                    () -> this.operations.execute(id("a"), () -> happen("lost")),
+                    "receipts:a",
+                    "another DataSource",
+                    other.toString(),
+                    "NOT_SUPPORTED");
+            this.transaction.executeWithoutResult(own -> this.operations.execute(id("own"), () -> happen("own")));
+        });
         assertThat(effects()).containsExactly("own");
+    }
+
+    @Test
+    void aTransactionOfAnotherManagerOfTheDataSourceIsRefusedAndStaysIntact() {
+        JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(DataSource.class));
+        IdempotentOperations ofJdbc = operationsWith(Duration.ofSeconds(1), manager);
+        new TransactionTemplate(manager).executeWithoutResult(status -> {
+            happen("outer");
+            assertUnprotected(() -> this.operations.execute(id("a"), () -> {}), "another transaction manager");
+            assertUnprotected(() -> this.operations.claim(id("a")), "another transaction manager");
+        });
+        this.transaction.executeWithoutResult(status -> {
+            happen("undone");
+            assertUnprotected(() -> ofJdbc.execute(id("a"), () -> {}), "another transaction manager");
+            status.setRollbackOnly();
+        });
+        assertThat(effects()).containsExactly("outer");
+        assertThat(isDuplicate("a")).isFalse();
     }
 
     @Test
     void aTransactionWithoutAnyDatabaseIsNoObstacleToAnExecution() {
-        DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:other-operations");
         new TransactionTemplate(new NoDatabaseTransactionManager()).executeWithoutResult(status -> {
-            new JdbcTemplate(other).queryForObject("select 1", Integer.class);
             this.operations.execute(id("a"), () -> happen("a"));
             effects();
             this.operations.execute(id("b"), () -> happen("b"));
@@ -503,275 +484,133 @@ abstract class AbstractOperationsIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
+    /** Spring calls a {@code @TransactionalEventListener} so. */
     @Test
-    void aCheckedExceptionOfTheWorkReachesTheCallerAsItIs() {
-        IOException failure = new IOException("no");
-        assertThatExceptionOfType(IOException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Receipt.class, () -> {
-                    happen("a");
-                    throw AbstractOperationsIT.<RuntimeException>unchecked(failure);
-                }))
-                .isSameAs(failure);
-        UndeclaredThrowableException own = new UndeclaredThrowableException(failure);
-        assertThatExceptionOfType(UndeclaredThrowableException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
-                    throw own;
-                }))
-                .isSameAs(own);
-        assertThat(effects()).isEmpty();
-        assertThat(this.operations.execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    void whatIsExecutedAfterACommitHasATransactionOfItsOwn() {
+        JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(DataSource.class));
+        afterCompletion(this.transaction, this.operations);
+        empty();
+        afterCompletion(new TransactionTemplate(manager), operationsWith(Duration.ofSeconds(1), manager));
     }
 
-    /** As Kotlin does it, or Lombok's {@code @SneakyThrows}. */
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
+    private void afterCompletion(TransactionTemplate ended, IdempotentOperations used) {
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Runnable callback = () -> {
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(() -> used.execute(id("fails"), () -> {
+                        happen("fails");
+                        throw new IllegalStateException("no");
+                    }));
+            used.execute(id("a"), () -> happen("a"));
+            assertUnprotected(() -> used.claim(id("claimed")), "has ended");
+        };
+        ended.executeWithoutResult(
+                status -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                    @Override
+                    public void afterCompletion(int completion) {
+                        try {
+                            callback.run();
+                        } catch (Throwable ex) {
+                            thrown.set(ex);
+                        }
+                    }
+                }));
+        assertThat(thrown.get()).isNull();
+        assertThat(effects()).containsExactly("a");
+        assertThat(isDuplicate("a")).isTrue();
+        assertThat(isDuplicate("fails")).isFalse();
     }
 
     @Test
-    void ofIdsOfWhichOneIsHeldElsewhereNoneStaysClaimed() throws Exception {
+    void ofIdsOfWhichOneIsHeldElsewhereNoneStaysClaimed() {
         List<List<MessageId>> chunks = List.of(
                 List.of(id("a"), id("b"), id("held")), List.of(MessageId.of("imports", "a"), id("a"), id("held")));
         for (List<MessageId> chunk : chunks) {
-            whileHeld(id("held"), () -> {
-                AtomicReference<ClaimTimeoutException> refused = new AtomicReference<>();
-                try {
-                    this.transaction.executeWithoutResult(status -> {
-                        try {
-                            this.operations.claimAll(chunk);
-                        } catch (ClaimTimeoutException ex) {
+            whileHeld(id("held"), () -> assertThatExceptionOfType(RuntimeException.class)
+                    .isThrownBy(() -> this.transaction.executeWithoutResult(
                             // As one does who leaves out a chunk, and commits what he has.
-                            refused.set(ex);
-                        }
-                    });
-                } catch (RuntimeException ex) {
-                    // It may be refused.
-                }
-                assertThat(refused.get()).isNotNull();
-            });
-            for (MessageId id : chunk.subList(0, 2)) {
-                assertThat(this.operations.execute(id, () -> {}).isDuplicate())
-                        .as("%s of %s", id, chunk)
-                        .isFalse();
-            }
-            this.jdbc.update("delete from idempotency_processed");
+                            status -> assertThatExceptionOfType(ClaimTimeoutException.class)
+                                    .isThrownBy(() -> this.operations.claimAll(chunk)))));
+            this.transaction.executeWithoutResult(
+                    status -> assertThat(this.operations.claimAll(chunk)).hasSize(3));
+            empty();
         }
     }
 
     @Test
-    void aTransactionIsNotLostWithIdsThatWereHeldElsewhereIfTheyWereClaimedBehindASavepoint() throws Exception {
-        JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(javax.sql.DataSource.class));
+    void claimsThatFailBehindASavepointDoNotCostTheTransaction() {
+        JdbcTransactionManager manager = new JdbcTransactionManager(this.app.bean(DataSource.class));
+        IdempotentOperations nested = operationsWith(Duration.ofSeconds(1), manager);
         TransactionTemplate inner = new TransactionTemplate(manager);
         inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
         whileHeld(id("held"), () -> new TransactionTemplate(manager).executeWithoutResult(status -> {
-            assertThat(this.operations.claim(id("stays"))).isTrue();
+            assertThat(nested.claim(id("stays"))).isTrue();
             assertThatExceptionOfType(ClaimTimeoutException.class)
-                    .isThrownBy(() -> inner.executeWithoutResult(
-                            savepoint -> this.operations.claimAll(List.of(id("goes"), id("held")))));
+                    .isThrownBy(() ->
+                            inner.executeWithoutResult(savepoint -> nested.claimAll(List.of(id("goes"), id("held")))));
         }));
-        assertThat(this.operations.execute(id("stays"), () -> {}).isDuplicate()).isTrue();
-        assertThat(this.operations.execute(id("goes"), () -> {}).isDuplicate()).isFalse();
+        assertThat(isDuplicate("stays")).isTrue();
+        assertThat(isDuplicate("goes")).isFalse();
     }
 
-    final void whileHeld(MessageId id, Runnable action) throws Exception {
-        CountDownLatch claimed = new CountDownLatch(1);
+    @Test
+    void theTimeOfAClaimIsThatOfAllItsIds() {
+        // So many that the last one is held for long enough, however late the claim begins.
+        List<MessageId> ids = Stream.of("a", "b", "c", "d", "e", "f")
+                .map(AbstractOperationsIT::id)
+                .toList();
+        CountDownLatch claimed = new CountDownLatch(ids.size());
         CountDownLatch end = new CountDownLatch(1);
-        Future<?> holder = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.operations.claim(id);
-            claimed.countDown();
-            try {
-                end.await();
-            } catch (InterruptedException ex) {
-                throw new IllegalStateException(ex);
-            }
-            status.setRollbackOnly();
-        }));
-        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
-        try {
-            action.run();
-        } finally {
-            end.countDown();
-            holder.get(30, TimeUnit.SECONDS);
+        List<Future<?>> holders = new ArrayList<>();
+        for (int i = 0; i < ids.size(); i++) {
+            int number = i;
+            holders.add(this.threads.submit(() -> this.transaction.execute(status -> {
+                this.operations.claim(ids.get(number));
+                claimed.countDown();
+                await(claimed);
+                status.setRollbackOnly();
+                try {
+                    return end.await(800L * (number + 1), TimeUnit.MILLISECONDS);
+                } catch (InterruptedException ex) {
+                    throw new IllegalStateException(ex);
+                }
+            })));
         }
-    }
-
-    @Test
-    void aClaimThatIsUndoneWithASavepointIsNeitherMissedNorCounted() {
-        TransactionTemplate nested =
-                new TransactionTemplate(new JdbcTransactionManager(this.app.bean(javax.sql.DataSource.class)));
-        TransactionTemplate inner = new TransactionTemplate(nested.getTransactionManager());
-        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
-        nested.executeWithoutResult(status -> {
-            assertThat(this.operations.claim(id("stays"))).isTrue();
-            inner.executeWithoutResult(savepoint -> {
-                assertThat(this.operations.claim(id("goes"))).isTrue();
-                savepoint.setRollbackOnly();
-            });
-            happen("outer");
-        });
-        assertThat(effects()).containsExactly("outer");
-        assertThat(heard()).containsExactly("processed receipts:stays", "failed 1");
-        assertThat(this.operations.execute(id("goes"), () -> {}).isDuplicate()).isFalse();
-        assertThat(this.operations.execute(id("stays"), () -> {}).isDuplicate()).isTrue();
-    }
-
-    @Test
-    void aDuplicateThatWaitsTooLongIsTold() throws Exception {
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        Future<?> first = this.threads.submit(() -> this.operations.execute(id("slow"), () -> {
-            claimed.countDown();
-            try {
-                end.await();
-            } catch (InterruptedException ex) {
-                throw new IllegalStateException(ex);
-            }
-        }));
-        claimed.await();
+        await(claimed);
         assertThatExceptionOfType(ClaimTimeoutException.class)
-                .isThrownBy(() -> this.operations.execute(id("slow"), () -> happen("twice")));
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> this.operations.claimAll(ids)));
         end.countDown();
-        first.get(30, TimeUnit.SECONDS);
-        assertThat(this.operations.execute(id("slow"), () -> happen("twice")).isDuplicate())
-                .isTrue();
-        assertThat(effects()).isEmpty();
+        holders.forEach(AbstractOperationsIT::join);
     }
 
     @Test
-    void whatIsNoIdIsRefused() {
-        assertThatExceptionOfType(UnknownConsumerException.class)
-                .isThrownBy(() -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")))
-                .withMessageContaining("'unheard-of'")
-                .withMessageContaining("[imports, receipts]")
-                .withMessageContaining("IdempotentConsumer.named(\"unheard-of\")");
-        assertThatExceptionOfType(UnknownConsumerException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(
-                        status -> this.operations.claim(new MessageId("unheard-of", "a"))));
-        for (String key : new String[] {null, "", " \t", "null"}) {
-            assertThatExceptionOfType(MissingMessageKeyException.class)
-                    .isThrownBy(() -> id(key))
-                    .withMessageContaining("consumer 'receipts'");
-        }
-        for (String key : new String[] {null, "", " \t"}) {
-            assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new MessageId("receipts", key))
-                    .withMessageContaining("The message id must have 1 to 255 characters");
-        }
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new MessageId(null, "a"))
-                .withMessageContaining("The consumer must have 1 to 200 characters");
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> IdempotentConsumer.named(null))
-                .withMessageContaining("The name of an IdempotentConsumer must have");
-        assertThatExceptionOfType(InvalidMessageKeyException.class).isThrownBy(() -> id("a\0b"));
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> this.operations.execute(null, () -> happen("a")))
-                .withMessageContaining("There is no id");
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> this.operations.claim(null))
-                .withMessageContaining("There is no id");
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> this.transaction.executeWithoutResult(
-                        status -> this.operations.claimAll(Arrays.asList(id("a"), null))))
-                .withMessageContaining("index 1");
-        assertThat(effects()).isEmpty();
-    }
-
-    @Test
-    void longKeysAreToldApart() {
-        String beginning = "k".repeat(300);
-        assertThat(this.operations.execute(id(beginning + "1"), () -> {}).isDuplicate())
-                .isFalse();
-        assertThat(this.operations.execute(id(beginning + "2"), () -> {}).isDuplicate())
-                .isFalse();
-        assertThat(this.operations.execute(id(beginning + "1"), () -> {}).isDuplicate())
-                .isTrue();
-        String digest = id(beginning + "1").value();
-        assertThat(this.operations.execute(id(digest), () -> {}).isDuplicate())
-                .as("a key that looks like a digest")
-                .isFalse();
-    }
-
-    @Test
-    void aResultThatCannotBeKeptUndoesTheWork() {
-        assertThatExceptionOfType(ResultException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
-                    happen("a");
-                    return "x".repeat(MAX_SIZE);
-                }))
-                .withMessageContaining((MAX_SIZE + 2) + " characters")
-                .withMessageContaining("idempotency.results.max-size");
-        assertThatExceptionOfType(ResultException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Runnable.class, () -> {
-                    happen("a");
-                    return () -> {};
-                }))
-                .withMessageContaining("java.lang.Runnable");
-        assertThat(effects()).isEmpty();
-        assertThat(this.operations
-                        .execute(id("a"), Receipt.class, () -> book("a"))
-                        .isDuplicate())
-                .isFalse();
-    }
-
-    @Test
-    void aResultThatCannotBeGivenAgainIsAnErrorAndNoSecondRun() {
-        this.operations.execute(id("a"), Receipt.class, () -> book("a"));
-        assertThatExceptionOfType(ResultException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Renamed.class, () -> {
-                    happen("twice");
-                    return null;
-                }))
-                .withMessageContaining(Receipt.class.getName())
-                .withMessageContaining(Renamed.class.getName());
-        this.jdbc.update("update idempotency_result set result = '{\"number\": \"many\"}'");
-        assertThatExceptionOfType(ResultException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Receipt.class, () -> book("twice")))
-                .withMessageContaining("can no longer be read");
-        this.jdbc.update("delete from idempotency_result");
+    void anExecutionWithinOneSharesItsTransactionAndNotItsContext() {
+        MessageId inner = MessageId.of("imports", "inner");
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), () -> {
+                    assertThat(isDuplicate("a")).isTrue();
+                    this.operations.execute(
+                            inner, () -> assertThat(IdempotencyContext.current().messageId())
+                                    .isEqualTo(inner));
+                    assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a"));
+                    throw new IllegalStateException("no");
+                }));
+        assertThat(this.operations.execute(inner, () -> {}).isDuplicate()).isFalse();
         assertThatExceptionOfType(ResultForgottenException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), Receipt.class, () -> book("twice")))
-                .withMessageContaining("has been done before");
-        assertThat(effects()).containsExactly("a");
+                .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> this.operations
+                        .execute(id("b"), String.class, () -> "inner")
+                        .result()))
+                .withMessageContaining("still at work");
+        TransactionTemplate own = new TransactionTemplate(this.transaction.getTransactionManager());
+        own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        assertThatExceptionOfType(ClaimTimeoutException.class)
+                .isThrownBy(() ->
+                        this.operations.execute(id("b"), () -> own.executeWithoutResult(status -> isDuplicate("b"))));
     }
 
     @Test
-    void aResultThatAnIdLeftBehindWhenItWasForgottenIsReplaced() {
-        this.operations.execute(id("a"), String.class, () -> "first");
-        assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
-        this.operations.execute(id("a"), Integer.class, () -> 2);
-        assertThat(this.operations.execute(id("a"), Integer.class, () -> 3).result())
-                .isEqualTo(2);
-    }
-
-    @Test
-    void aTransactionThatHasReadBeforeFindsAResultThatWasCommittedSince() {
-        this.transaction.executeWithoutResult(status -> {
-            effects();
-            this.jdbc.queryForList("select * from idempotency_result");
-            try {
-                this.threads
-                        .submit(() -> this.operations.execute(id("a"), String.class, () -> "theirs"))
-                        .get(30, TimeUnit.SECONDS);
-            } catch (Exception ex) {
-                throw new IllegalStateException(ex);
-            }
-            assertThat(this.operations
-                            .execute(id("a"), String.class, () -> "mine")
-                            .result())
-                    .isEqualTo("theirs");
-        });
-    }
-
-    @Test
-    void theWorkKnowsWhatItIsFor() {
-        this.operations.execute(
-                id("a"),
-                () -> assertThat(IdempotencyContext.current().messageId()).isEqualTo(id("a")));
-    }
-
-    @Test
-    void theWorkIsKnownUntilTheEndOfTheTransactionThatWasOpenedForIt() {
+    void theContextLastsUntilTheEndOfTheTransactionThatWasOpenedForIt() {
         List<String> sent = new ArrayList<>();
         Runnable work =
                 () -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -790,8 +629,44 @@ abstract class AbstractOperationsIT {
     }
 
     @Test
+    void whatIsNoIdIsRefused() {
+        assertThatExceptionOfType(UnknownConsumerException.class)
+                .isThrownBy(() -> this.operations.execute(new MessageId("unheard-of", "a"), () -> happen("a")))
+                .withMessageContainingAll("[imports, receipts]", "IdempotentConsumer.named(\"unheard-of\")");
+        assertThatExceptionOfType(UnknownConsumerException.class)
+                .isThrownBy(() -> this.transaction.executeWithoutResult(
+                        status -> this.operations.claim(new MessageId("unheard-of", "a"))));
+        for (String key : new String[] {null, "", " \t"}) {
+            assertThatExceptionOfType(MissingMessageKeyException.class)
+                    .isThrownBy(() -> id(key))
+                    .withMessageContaining("consumer 'receipts'");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> new MessageId("receipts", key))
+                    .withMessageContaining("The message id must have 1 to 255 characters");
+        }
+        assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> id("null"));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new MessageId(null, "a"))
+                .withMessageContaining("The consumer must have 1 to 200 characters");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> IdempotentConsumer.named(null))
+                .withMessageContaining("The name of an IdempotentConsumer must have");
+        for (String value : List.of("a\0b", "a\uD83D", "\uDE00a", "\uDE00\uD83D")) {
+            assertThatExceptionOfType(InvalidMessageKeyException.class)
+                    .isThrownBy(() -> new MessageId("receipts", value));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.operations.execute(null, () -> happen("a")))
+                .withMessageContaining("There is no id");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.operations.claimAll(Arrays.asList(id("a"), null)))
+                .withMessageContaining("There is no id");
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
     void declaredConsumersAreKnownToMetersAndEndpoint() {
-        this.operations.execute(id("a"), () -> {});
+        isDuplicate("a");
         assertThat(this.app
                         .bean(MeterRegistry.class)
                         .get("idempotency.messages")
@@ -804,6 +679,202 @@ abstract class AbstractOperationsIT {
                 .contains("consumer=receipts", "retention=PT720H");
     }
 
+    private <T extends @Nullable Object> T twice(String key, Class<T> type, T result) {
+        return twice(key, ParameterizedTypeReference.forType(type), result);
+    }
+
+    private <T extends @Nullable Object> T twice(String key, ParameterizedTypeReference<T> type, T result) {
+        T first = this.operations.execute(id(key), type, () -> result).result();
+        T again = this.operations
+                .execute(id(key), type, () -> {
+                    throw new IllegalStateException("done twice");
+                })
+                .result();
+        assertThat(again).usingRecursiveComparison().isEqualTo(first);
+        return again;
+    }
+
+    record Unordered(Set<String> elements, Map<String, Object> values) {}
+
+    @Test
+    void resultsOfAnyKindAreGivenAgainToDuplicates() {
+        assertThat(twice("receipt", Receipt.class, Receipt.of(1))).isEqualTo(Receipt.of(1));
+        assertThat(twice("nothing", Receipt.class, null)).isNull();
+        assertThat(twice("int", int.class, 7)).isEqualTo(7);
+        assertThat(twice("void", Void.class, null)).isNull();
+        assertThat(twice("array", byte[].class, new byte[] {0, -1})).containsExactly(0, -1);
+        assertThat(twice("empty", String.class, "")).isEmpty();
+        OffsetDateTime time = OffsetDateTime.parse("2026-01-01T00:00:00+02:00");
+        assertThat(twice("time", OffsetDateTime.class, time)).hasToString(time.toString());
+        Unordered unordered = new Unordered(
+                IntStream.range(0, 100).mapToObj(i -> "element " + i).collect(Collectors.toUnmodifiableSet()),
+                Map.of("amount", new BigDecimal("10.00"), "b", 1L, "c", List.of()));
+        assertThat(twice("unordered", Unordered.class, unordered).elements()).isEqualTo(unordered.elements());
+        Optional<Map<String, List<Receipt>>> nested = Optional.of(Map.of("k", List.of(Receipt.of(1))));
+        assertThat(twice("nested", new ParameterizedTypeReference<>() {}, nested))
+                .isEqualTo(nested);
+        List<? extends Receipt> bounded = List.of(Receipt.of(1));
+        assertThat(this.<List<? extends Receipt>>twice("bounded", new ParameterizedTypeReference<>() {}, bounded))
+                .isEqualTo(bounded);
+    }
+
+    static class ReadOnly {
+
+        @JsonProperty(access = JsonProperty.Access.READ_ONLY)
+        public String id = UUID.randomUUID().toString();
+    }
+
+    @JsonIgnoreProperties(value = "id", allowGetters = true)
+    static class Ignored {
+
+        public String id = UUID.randomUUID().toString();
+    }
+
+    record Within(List<ReadOnly> parts) {}
+
+    static class Payment {
+
+        public int amount;
+    }
+
+    static class CardPayment extends Payment {
+
+        public String id = "4711";
+    }
+
+    @Test
+    void resultsThatCannotBeKeptUndoTheWork() {
+        refuseToKeep(ReadOnly.class, ReadOnly::new, "/id ");
+        refuseToKeep(Ignored.class, Ignored::new, "/id ");
+        refuseToKeep(Within.class, () -> new Within(List.of(new ReadOnly())), "/id ");
+        refuseToKeep(Payment.class, CardPayment::new, "/id ");
+        refuseToKeep(Runnable.class, () -> () -> {}, "");
+        refuseToKeep(String.class, () -> "x".repeat(MAX_SIZE), (MAX_SIZE + 2) + " characters");
+        assertThat(effects()).isEmpty();
+        assertThat(twice("a", CardPayment.class, new CardPayment()).id).isEqualTo("4711");
+    }
+
+    private <T> void refuseToKeep(Class<T> type, Supplier<? extends T> result, String why) {
+        assertThatExceptionOfType(ResultException.class)
+                .as(type.getName())
+                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
+                    happen(type.getName());
+                    return result.get();
+                }))
+                .withMessageContaining(type.getName())
+                .withMessageContaining(why);
+    }
+
+    static class Owner<T> {
+
+        class Owned {
+
+            public @Nullable T value;
+        }
+    }
+
+    @Test
+    <T> void typesThatNothingCanBeReadAsAreRefusedBeforeTheWork() {
+        refuse(new ParameterizedTypeReference<CompletableFuture<String>>() {}, "completed later");
+        refuse(new ParameterizedTypeReference<List<Future<String>>>() {}, "completed later");
+        refuse(new ParameterizedTypeReference<Flow.Publisher<String>[]>() {}, "completed later");
+        refuse(ParameterizedTypeReference.forType(ForkJoinTask.class), "completed later");
+        refuse(new ParameterizedTypeReference<List<T>>() {}, "java.util.List<T>");
+        refuse(new ParameterizedTypeReference<List<? extends T>>() {}, "? extends T");
+        refuse(new ParameterizedTypeReference<Owner<T>.Owned>() {}, "Owner<T>");
+        for (Class<?> type : List.of(Object.class, List.class, Optional.class, Map.class, List[].class)) {
+            refuse(ParameterizedTypeReference.forType(type), "ParameterizedTypeReference");
+        }
+    }
+
+    private <T> void refuse(ParameterizedTypeReference<T> type, String why) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
+                    throw new IllegalStateException("called");
+                }))
+                .withMessageContaining(type.getType().getTypeName())
+                .withMessageContaining(why);
+    }
+
+    record Before(String name, @Nullable String note) {}
+
+    /** The same class, had it been changed: a part has another name. */
+    record After(String title, @Nullable String note) {}
+
+    /** The same class, had it been changed: it has one part more. */
+    record Grown(
+            String name, @Nullable String note, @Nullable List<String> more) {}
+
+    @Test
+    void aResultThatCannotBeGivenAgainIsAnErrorAndNoSecondRun() {
+        this.operations.execute(id("a"), Before.class, () -> new Before("name", null));
+        refuseToGive(After.class, Before.class.getName(), After.class.getName());
+        pretendToBe(After.class);
+        refuseToGive(After.class, "can no longer be read", "name");
+        pretendToBe(Grown.class);
+        assertThat(this.operations.execute(id("a"), Grown.class, () -> null).result())
+                .isEqualTo(new Grown("name", null, null));
+        this.jdbc.update("update idempotency_result set result = '{\"more\": 1}'");
+        refuseToGive(Grown.class, "can no longer be read");
+        this.jdbc.update("delete from idempotency_result");
+        assertThatExceptionOfType(ResultForgottenException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), Before.class, () -> new Before("twice", null)))
+                .withMessageContaining("has been done before");
+    }
+
+    private void pretendToBe(Class<?> type) {
+        this.jdbc.update("update idempotency_result set result_type = ?", type.getName());
+    }
+
+    private void refuseToGive(Class<?> type, String... messages) {
+        assertThatExceptionOfType(ResultException.class)
+                .isThrownBy(() -> this.operations.execute(id("a"), type, () -> {
+                    throw new IllegalStateException("done twice");
+                }))
+                .withMessageContainingAll(messages);
+    }
+
+    @Test
+    void theResultOfAnEarlierClaimIsNotGivenToDuplicatesOfALaterOne() {
+        this.operations.execute(id("a"), String.class, () -> "first");
+        this.operations.execute(id("b"), String.class, () -> "first");
+        this.jdbc.update("delete from idempotency_processed");
+        this.transaction.executeWithoutResult(status -> {
+            this.jdbc.queryForList("select * from idempotency_result");
+            elsewhere(() -> {
+                this.operations.execute(id("a"), String.class, () -> "second");
+                this.operations.execute(id("b"), () -> {});
+                this.operations.execute(id("c"), String.class, () -> "theirs");
+            });
+            assertThat(this.operations
+                            .execute(id("a"), String.class, () -> "third")
+                            .result())
+                    .isEqualTo("second");
+            assertThat(this.operations
+                            .execute(id("c"), String.class, () -> "mine")
+                            .result())
+                    .isEqualTo("theirs");
+            status.setRollbackOnly();
+        });
+        assertThatExceptionOfType(ResultForgottenException.class)
+                .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> "third"));
+        assertThat(this.app.bean(ProcessedMessageStore.class).forget(id("a"))).isTrue();
+        assertThat(twice("a", Integer.class, 2)).isEqualTo(2);
+    }
+
+    @Test
+    void aDuplicateWithoutAResultDoesNotKeepOthersFromKeepingTheirs() {
+        isDuplicate("b");
+        this.transaction.executeWithoutResult(status -> {
+            assertThatExceptionOfType(ResultForgottenException.class)
+                    .isThrownBy(() -> this.operations.execute(id("b"), String.class, () -> "twice"));
+            elsewhere(() -> this.operations.execute(id("c"), String.class, () -> "mine"));
+            status.setRollbackOnly();
+        });
+        assertThat(this.operations.execute(id("c"), String.class, () -> "again").result())
+                .isEqualTo("mine");
+    }
+
     @Test
     void idsAndResultsAreForgottenAfterTheirOwnTimes() {
         // Never as far apart as a result's retention: a pause would be passed over.
@@ -814,10 +885,7 @@ abstract class AbstractOperationsIT {
             age("idempotency_result", key, half / 2.0);
         }
         assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
-        assertThat(this.operations
-                        .execute(id("half-80"), String.class, () -> "again")
-                        .isDuplicate())
-                .isFalse();
+        assertThat(isDuplicate("half-80")).isFalse();
         assertThat(this.operations
                         .execute(id("half-0"), String.class, () -> "again")
                         .result())
@@ -826,12 +894,19 @@ abstract class AbstractOperationsIT {
                 .isThrownBy(() -> this.operations.execute(id("half-40"), String.class, () -> "again"));
     }
 
-    abstract void age(String table, String key, double days);
-
     @Test
-    void anErrorOfTheDatabaseThatReachesTheCallerIsTheCallersToSee() {
-        assertThatExceptionOfType(DataIntegrityViolationException.class)
-                .isThrownBy(() -> this.operations.execute(id("a"), () -> happen(null)));
-        assertThat(this.operations.execute(id("a"), () -> {}).isDuplicate()).isFalse();
+    void resultsOfAConsumerElsewhereAreKeptAsLongAsItClaims() {
+        this.operations.execute(id("theirs"), String.class, () -> "kept");
+        isDuplicate("their-last");
+        age("idempotency_processed", "theirs", 40);
+        age("idempotency_result", "theirs", 40);
+        this.jdbc.update("update idempotency_processed set consumer_id = 'elsewhere'");
+        this.jdbc.update("update idempotency_result set consumer_id = 'elsewhere'");
+        for (int kept = 1; kept >= 0; kept--) {
+            assertThat(this.app.bean(Cleanup.class).run().failure()).isNull();
+            assertThat(this.jdbc.queryForObject("select count(*) from idempotency_result", Integer.class))
+                    .isEqualTo(kept);
+            this.jdbc.update("delete from idempotency_processed");
+        }
     }
 }

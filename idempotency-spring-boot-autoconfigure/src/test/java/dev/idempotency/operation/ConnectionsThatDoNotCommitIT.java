@@ -12,7 +12,6 @@ import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.util.List;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -93,21 +92,6 @@ class ConnectionsThatDoNotCommitIT {
             useTheStoresDataSource();
         });
         assertThat(store.find(List.of(ID))).isEmpty();
-    }
-
-    @Test
-    void aTransactionOfAnyManagerOfTheDataSourceIsOne() {
-        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
-        List<PlatformTransactionManager> managers = List.of(
-                this.app.bean(PlatformTransactionManager.class),
-                new JdbcTransactionManager(this.app.bean(DataSource.class)));
-        for (PlatformTransactionManager manager : managers) {
-            new TransactionTemplate(manager).executeWithoutResult(status -> {
-                useTheStoresDataSource();
-                assertThat(operations.claim(MessageId.of("receipts", "of " + managers.indexOf(manager))))
-                        .isTrue();
-            });
-        }
     }
 
     @Test

@@ -1,6 +1,6 @@
 package dev.idempotency.operation;
 
-class H2OperationsIT extends AbstractHostileOperationsIT {
+class H2OperationsIT extends AbstractOperationsIT {
 
     @Override
     String jdbcUrl() {
@@ -14,10 +14,10 @@ class H2OperationsIT extends AbstractHostileOperationsIT {
 
     @Override
     void age(String table, String key, double days) {
-        jdbc().update(
-                        "update " + table
-                                + " set processed_at = dateadd(second, cast(? as bigint), processed_at) where message_id = ?",
-                        Math.round(days * -86_400),
-                        key);
+        this.jdbc.update(
+                "update " + table
+                        + " set processed_at = dateadd(second, cast(? as bigint), processed_at) where message_id = ?",
+                Math.round(days * -86_400),
+                key);
     }
 }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.Execution;
+import dev.idempotency.IdempotentOperations;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.TransactionLostException;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +22,7 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-class PostgresOperationsIT extends AbstractHostileOperationsIT {
+class PostgresOperationsIT extends AbstractOperationsIT {
 
     private final TestDatabase database = TestPostgres.createDatabase();
 
@@ -36,11 +38,10 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
 
     @Override
     void age(String table, String key, double days) {
-        jdbc().update(
-                        "update " + table
-                                + " set processed_at = processed_at - ? * interval '1 day' where message_id = ?",
-                        days,
-                        key);
+        this.jdbc.update(
+                "update " + table + " set processed_at = processed_at - ? * interval '1 day' where message_id = ?",
+                days,
+                key);
     }
 
     @ParameterizedTest
@@ -48,30 +49,21 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
     void aConcurrentDuplicateIsFoundAtEveryIsolation(String isolation) throws Exception {
         isolate(isolation);
         try {
-            patiently(operations -> {
-                CountDownLatch claimed = new CountDownLatch(1);
-                CountDownLatch end = new CountDownLatch(1);
-                Future<?> first = threads()
-                        .submit(() -> operations.execute(id("a"), String.class, () -> {
-                            claimed.countDown();
-                            try {
-                                end.await();
-                            } catch (InterruptedException ex) {
-                                throw new IllegalStateException(ex);
-                            }
-                            return "first";
-                        }));
-                claimed.await();
-                Future<Execution<String>> second =
-                        threads().submit(() -> operations.execute(id("a"), String.class, () -> "second"));
-                try {
-                    awaitWaiting(1);
-                } finally {
-                    end.countDown();
-                }
-                first.get(30, TimeUnit.SECONDS);
-                assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
-            });
+            IdempotentOperations patient = operationsWith(Duration.ofSeconds(30), null);
+            CountDownLatch claimed = new CountDownLatch(1);
+            CountDownLatch end = new CountDownLatch(1);
+            Future<?> first = this.threads.submit(() -> patient.execute(id("a"), String.class, () -> {
+                claimed.countDown();
+                await(end);
+                return "first";
+            }));
+            await(claimed);
+            Future<Execution<String>> second =
+                    this.threads.submit(() -> patient.execute(id("a"), String.class, () -> "second"));
+            awaitWaiting(1);
+            end.countDown();
+            join(first);
+            assertThat(second.get(30, TimeUnit.SECONDS).result()).isEqualTo("first");
         } finally {
             isolate("read committed");
         }
@@ -79,30 +71,24 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
 
     /** Has the connections of the pool begin transactions so. */
     private void isolate(String isolation) {
-        jdbc().execute("alter database \"%s\" set default_transaction_isolation = '%s'"
-                .formatted(jdbc().queryForObject("select current_database()", String.class), isolation));
+        this.jdbc.execute("alter database \"%s\" set default_transaction_isolation = '%s'"
+                .formatted(this.jdbc.queryForObject("select current_database()", String.class), isolation));
         // One that was being opened meanwhile may have the old one.
         Awaitility.await(isolation).until(() -> {
-            app().bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
-            return isolation.equals(jdbc().queryForObject("show transaction_isolation", String.class));
+            this.app.bean(HikariDataSource.class).getHikariPoolMXBean().softEvictConnections();
+            return isolation.equals(this.jdbc.queryForObject("show transaction_isolation", String.class));
         });
     }
 
     @Test
     void aTransactionWhoseIsolationHidesADuplicateIsToldSo() {
-        TransactionTemplate isolated = new TransactionTemplate(transaction().getTransactionManager());
+        TransactionTemplate isolated = new TransactionTemplate(this.transaction.getTransactionManager());
         isolated.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
         assertThatExceptionOfType(StoreFailedException.class)
                 .isThrownBy(() -> isolated.executeWithoutResult(status -> {
                     effects();
-                    try {
-                        threads()
-                                .submit(() -> operations().execute(id("a"), () -> {}))
-                                .get(30, TimeUnit.SECONDS);
-                    } catch (Exception ex) {
-                        throw new IllegalStateException(ex);
-                    }
-                    operations().execute(id("a"), () -> {});
+                    elsewhere(() -> isDuplicate("a"));
+                    this.operations.execute(id("a"), () -> {});
                 }))
                 .withMessageContaining("REPEATABLE READ")
                 .withMessageContaining("READ COMMITTED")
@@ -112,19 +98,19 @@ class PostgresOperationsIT extends AbstractHostileOperationsIT {
     @Test
     void aTransactionThatTheDatabaseHasGivenUpIsNoSuccess() {
         assertThatExceptionOfType(TransactionLostException.class)
-                .isThrownBy(() -> operations().execute(id("a"), this::failAndCatch))
+                .isThrownBy(() -> this.operations.execute(id("a"), this::failAndCatch))
                 .withMessageContaining("receipts:a");
         assertThatExceptionOfType(TransactionLostException.class)
-                .isThrownBy(() -> operations().execute(id("a"), String.class, () -> {
+                .isThrownBy(() -> this.operations.execute(id("a"), String.class, () -> {
                     failAndCatch();
                     return "done";
                 }));
         assertThatExceptionOfType(TransactionLostException.class)
-                .isThrownBy(() -> transaction().executeWithoutResult(status -> {
-                    operations().claim(id("a"));
+                .isThrownBy(() -> this.transaction.executeWithoutResult(status -> {
+                    this.operations.claim(id("a"));
                     failAndCatch();
                 }));
-        assertThat(operations().execute(id("a"), () -> {}).isDuplicate()).isFalse();
+        assertThat(this.operations.execute(id("a"), () -> {}).isDuplicate()).isFalse();
     }
 
     private void failAndCatch() {

@@ -22,20 +22,19 @@ import dev.idempotency.redrive.ExceptionPattern;
 import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.messaging.handler.annotation.Headers;
-import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -46,24 +45,6 @@ import org.springframework.web.bind.annotation.RequestHeader;
 abstract class DocumentedExamples {
 
     record Payment(String id) {}
-
-    record PaymentReceived(String id, String account, BigDecimal amount) {}
-
-    static class Readme {
-
-        @Component
-        class LedgerListener {
-            @Autowired
-            JdbcTemplate jdbc;
-
-            @KafkaListener(topics = "payments", groupId = "ledger")
-            @IdempotentListener(consumer = "ledger", key = "#payment.id")
-            void on(PaymentReceived payment) {
-                jdbc.update(
-                        "update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
-            }
-        }
-    }
 
     static class InboxPage {
 
@@ -92,10 +73,10 @@ abstract class DocumentedExamples {
             deadLetters.cancel("ledger");
         }
 
-        void use(Reconciliation reconciliation) {
+        void use(Reconciliation reconciliation, Instant deployedAt) {
             reconciliation.start(ReconciliationRequest.of("ledger", Duration.ofHours(24)));
             reconciliation.lastReconciliation("ledger");
-            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), true));
+            reconciliation.start(new ReconciliationRequest("ledger", Duration.ofHours(24), deployedAt));
         }
     }
 

@@ -68,7 +68,7 @@ class ReconciliationIT extends SharedApplicationTest {
         createTopics(2, "skipped", "busy", "begun");
         createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
-        createTopics(1, "lost", "observed");
+        createTopics(1, "lost", "observed", "interrupted");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
         start(
                 Listeners.class,
@@ -188,6 +188,28 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(report.replayed()).isOne();
     }
 
+    /** As if the library had been switched off for a while: what was lost and what was processed meanwhile look alike. */
+    @Test
+    void recordsAreReplayedOnlyFromTheNamedTimeOn() {
+        Instant enabled = Instant.now().minusSeconds(60);
+        send("interrupted", "interrupted first");
+        awaitCaughtUp("interrupted");
+        MessageListenerContainer container = container("interrupted");
+        container.stop();
+        sendTo("interrupted", 0, "interrupted while disabled", enabled.minusMillis(1));
+        sendTo("interrupted", 0, "interrupted lost", enabled);
+        commitAll("interrupted");
+        ReconciliationReport looked = reconcile("interrupted");
+        assertFates(looked, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 2L));
+        assertThat(looked.replayed()).isZero();
+        assertThat(reconcile(new ReconciliationRequest("interrupted", Duration.ofDays(1), enabled))
+                        .replayed())
+                .isOne();
+        container.start();
+        awaitCaughtUp("interrupted");
+        assertThat(effectsOf("interrupted")).containsExactly("interrupted first", "interrupted lost");
+    }
+
     /** A record that says that it stood elsewhere before, as one that was retried or redriven. */
     private ProducerRecord<String, String> copy(String kind, String id, long offset) {
         ProducerRecord<String, String> copy = record(kind, 0, id, null);
@@ -203,7 +225,7 @@ class ReconciliationIT extends SharedApplicationTest {
         awaitCaughtUp(consumer);
         ReconciliationReport report = replay(consumer);
         assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
-        assertThat(report.replay()).isFalse();
+        assertThat(report.replayFrom()).isNull();
         assertThat(report.replayed()).isZero();
         assertThat(report.replayRefusal()).contains("RecordInterceptor", consumer);
         assertThat(reconcile("observed").replayRefusal()).isNull();
@@ -354,9 +376,9 @@ class ReconciliationIT extends SharedApplicationTest {
         forgetRow("aged", "aged long ago");
         forgetRow("aged", "aged a");
         assertFates(
-                reconcile(new ReconciliationRequest("aged", Duration.ofHours(3), false)),
+                reconcile(ReconciliationRequest.of("aged", Duration.ofHours(3))),
                 Map.of(RecordFate.PROCESSED, 1L, RecordFate.NOT_JUDGED, 1L, RecordFate.MISSING, 1L));
-        assertThat(reconcile(new ReconciliationRequest("aged", Duration.ofMinutes(30), false))
+        assertThat(reconcile(ReconciliationRequest.of("aged", Duration.ofMinutes(30)))
                         .read())
                 .isOne();
     }
@@ -402,7 +424,7 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     private static boolean isSince(Instant start, ReconciliationReport report) {
-        return report != null && !report.startedAt().isBefore(start) && !report.replay();
+        return report != null && !report.startedAt().isBefore(start) && report.replayFrom() == null;
     }
 
     @Test
@@ -462,7 +484,7 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     private ReconciliationReport replay(String consumer) {
-        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), true));
+        return reconcile(new ReconciliationRequest(consumer, Duration.ofDays(1), Instant.EPOCH));
     }
 
     private ReconciliationReport reconcile(ReconciliationRequest request) {
@@ -562,6 +584,12 @@ class ReconciliationIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "begun")
         void begun(String payload) {
             work("begun", payload);
+        }
+
+        @KafkaListener(id = "interrupted", topics = "interrupted${suffix}", groupId = "interrupted${suffix}")
+        @IdempotentListener(consumer = "interrupted")
+        void interrupted(String payload) {
+            work("interrupted", payload);
         }
 
         @Bean

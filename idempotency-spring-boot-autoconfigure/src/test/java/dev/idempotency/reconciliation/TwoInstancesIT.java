@@ -15,6 +15,7 @@ import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -102,7 +103,7 @@ class TwoInstancesIT {
         commitAll("skipped");
         Reconciliation one = this.one.bean(Reconciliation.class);
         Reconciliation other = this.two.bean(Reconciliation.class);
-        ReconciliationRequest request = new ReconciliationRequest("skipped", Duration.ofDays(1), true);
+        ReconciliationRequest request = new ReconciliationRequest("skipped", Duration.ofDays(1), Instant.EPOCH);
         one.start(request);
         other.start(request);
         for (Reconciliation each : List.of(one, other)) {

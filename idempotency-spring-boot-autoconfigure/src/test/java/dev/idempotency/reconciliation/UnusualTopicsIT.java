@@ -14,6 +14,7 @@ import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.testing.TestKafka;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -352,7 +353,8 @@ class UnusualTopicsIT extends SharedApplicationTest {
     }
 
     private ReconciliationReport reconcile(String consumer, boolean replay) {
-        this.reconciliation.start(new ReconciliationRequest(consumer, Duration.ofDays(1), replay));
+        this.reconciliation.start(
+                new ReconciliationRequest(consumer, Duration.ofDays(1), replay ? Instant.EPOCH : null));
         return awaitEnd(consumer);
     }
 

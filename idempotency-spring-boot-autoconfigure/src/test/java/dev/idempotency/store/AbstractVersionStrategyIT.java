@@ -33,7 +33,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -65,11 +64,6 @@ abstract class AbstractVersionStrategyIT {
     /** The URL of an empty database. */
     abstract String jdbcUrl();
 
-    /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
-    void giveUpTransaction(JdbcTemplate template) {
-        template.execute("rollback");
-    }
-
     @BeforeAll
     void createSchema() {
         this.dataSource = new HikariDataSource();
@@ -82,8 +76,7 @@ abstract class AbstractVersionStrategyIT {
         new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
         new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
-        this.strategy = new VersionStrategy(
-                CONSUMER, this.versions, new JdbcProcessedMessageStore(database, Duration.ofSeconds(30)));
+        this.strategy = new VersionStrategy(this.versions);
         this.jdbc.execute("create table effect (entity varchar(20), version bigint, nanos bigint not null)");
     }
 
@@ -452,19 +445,6 @@ abstract class AbstractVersionStrategyIT {
         } catch (Exception ex) {
             throw new IllegalStateException(ex);
         }
-    }
-
-    @Test
-    void aTransactionThatTheDatabaseHasGivenUpIsNotHeld() {
-        admit(at(0, "a", 1));
-        this.transaction.executeWithoutResult(status -> {
-            BooleanSupplier held = this.strategy.watchTransaction(
-                    this.strategy.admit(List.of(at(1, "b", 1), at(2, "a", 2), at(3, "a", 3))));
-            assertThat(held.getAsBoolean()).isTrue();
-            giveUpTransaction(this.jdbc);
-            assertThat(held.getAsBoolean()).isFalse();
-            status.setRollbackOnly();
-        });
     }
 
     @Test

@@ -2,7 +2,6 @@ package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.idempotency.MessageId;
 import dev.idempotency.StoreFailedException;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -23,7 +22,7 @@ class FailureTranslatingStoreTests {
     void whateverAStoreFailsWithIsTheStoresFailure() {
         for (Throwable failure :
                 List.of(new IllegalStateException("by the store"), new NoClassDefFoundError("by the store"))) {
-            assertThatThrownBy(() -> failingWith(failure).holds(new MessageId("consumer", "1")))
+            assertThatThrownBy(() -> failingWith(failure).watchTransaction())
                     .isInstanceOf(StoreFailedException.class)
                     .hasCause(failure);
         }
@@ -32,7 +31,6 @@ class FailureTranslatingStoreTests {
     @Test
     void anErrorThatNothingCanBeReliedUponAfterIsNot() {
         Error failure = new OutOfMemoryError("for the test");
-        assertThatThrownBy(() -> failingWith(failure).holds(new MessageId("consumer", "1")))
-                .isSameAs(failure);
+        assertThatThrownBy(() -> failingWith(failure).watchTransaction()).isSameAs(failure);
     }
 }

@@ -65,8 +65,7 @@ class MariaDbRepeatedHourIT {
                     new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
             new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
             JdbcVersionStore versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
-            AdmissionStrategy strategy = new VersionStrategy(
-                    "consumer", versions, new JdbcProcessedMessageStore(database, Duration.ofSeconds(30)));
+            AdmissionStrategy strategy = new VersionStrategy(versions);
             TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(dataSource));
             List<Candidate> message = List.of(new Candidate(
                     0,

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class MessageIdStrategyTests {
 
     private final RememberingStore store = new RememberingStore();
-    private final MessageIdStrategy strategy = new MessageIdStrategy("consumer", this.store);
+    private final MessageIdStrategy strategy = new MessageIdStrategy(this.store);
 
     @Test
     void aNewMessageEnters() {

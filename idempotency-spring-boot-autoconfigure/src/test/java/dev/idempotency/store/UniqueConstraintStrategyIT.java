@@ -46,9 +46,8 @@ class UniqueConstraintStrategyIT {
                 "create table payment (id int not null constraint payment_id unique, other int constraint payment_other unique)");
         jdbc.update("insert into payment values (1, 1)");
         IdempotencyDatabase database = new IdempotencyDatabase(dataSource, DialectResolver.resolve(dataSource), null);
-        ProcessedMessageStore store = new JdbcProcessedMessageStore(database, Duration.ofSeconds(1));
         JdbcStrategyFactory strategies = new JdbcStrategyFactory(database, Duration.ofSeconds(1));
-        strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer", store);
+        strategy = strategies.byUniqueConstraint(strategies.findUniqueConstraint("payment_id"), "consumer");
         violation = errorOf("insert into payment values (1, 2)");
         ofAnother = errorOf("insert into payment values (2, 1)");
     }

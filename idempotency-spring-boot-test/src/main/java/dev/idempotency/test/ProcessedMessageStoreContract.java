@@ -261,12 +261,12 @@ public abstract class ProcessedMessageStoreContract {
     void aTransactionThatTheDatabaseHasEndedIsNotHeld() {
         this.transaction.executeWithoutResult(status -> {
             this.store.claim(claims("a"));
-            assertThat(this.store.watchClaim(id("a")).getAsBoolean()).isTrue();
+            assertThat(this.store.watchTransaction().getAsBoolean()).isTrue();
         });
         assertThat(claim("a")).isEmpty();
         this.transaction.executeWithoutResult(status -> {
             this.store.claim(claims("b"));
-            Supplier<Boolean> held = this.store.watchClaim(id("b"))::getAsBoolean;
+            Supplier<Boolean> held = this.store.watchTransaction()::getAsBoolean;
             abortTransaction();
             assertThat(held.get()).isFalse();
             status.setRollbackOnly();
@@ -279,7 +279,7 @@ public abstract class ProcessedMessageStoreContract {
     void theClaimOfAnotherDoesNotPassForTheOwn() {
         this.transaction.executeWithoutResult(status -> {
             this.store.claim(claims("a"));
-            Supplier<Boolean> held = this.store.watchClaim(id("a"))::getAsBoolean;
+            Supplier<Boolean> held = this.store.watchTransaction()::getAsBoolean;
             abortTransaction();
             assertThat(elsewhere(() -> claim("a"))).hasSize(1);
             assertThat(held.get()).isFalse();

@@ -1,5 +1,6 @@
 package dev.idempotency.test;
 
+import dev.idempotency.IdempotencyConfigurationException;
 import java.util.List;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -16,11 +17,12 @@ final class TestContextCustomizerFactory implements ContextCustomizerFactory {
     /** Refuses a context that no test has made: the kit has got into an application. */
     static void requireTestContext(ConfigurableListableBeanFactory beanFactory, boolean allowed) {
         if (!allowed && !beanFactory.containsBean(MARK)) {
-            throw new IllegalStateException(
-                    "idempotency-spring-boot-test is on the class path of an application that no"
-                            + " test has started: it would deliver messages twice, or keep containers from starting. Give the"
-                            + " dependency the test scope (testImplementation), or set idempotency.test.allow-outside-tests=true"
-                            + " if this is a test all the same.");
+            throw new IdempotencyConfigurationException(
+                    "idempotency-spring-boot-test is on the class path of an application that no test has started. It"
+                            + " would deliver messages twice, or keep containers from starting.",
+                    "Give the dependency the test scope (testImplementation), or set"
+                            + " idempotency.test.allow-outside-tests=true if this is a test.",
+                    null);
         }
     }
 

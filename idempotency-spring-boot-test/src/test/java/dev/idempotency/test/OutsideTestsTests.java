@@ -2,6 +2,7 @@ package dev.idempotency.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.IdempotencyConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -17,9 +18,8 @@ class OutsideTestsTests {
         this.application.run(context -> assertThat(context)
                 .hasFailed()
                 .getFailure()
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("Give the dependency the test scope")
-                .hasMessageContaining("idempotency.test.allow-outside-tests=true"));
+                .isInstanceOfSatisfying(IdempotencyConfigurationException.class, failure -> assertThat(failure.action())
+                        .contains("Give the dependency the test scope", "idempotency.test.allow-outside-tests=true")));
     }
 
     @Test

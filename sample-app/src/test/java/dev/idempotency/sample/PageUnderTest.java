@@ -77,6 +77,12 @@ final class PageUnderTest {
         return (Long) script("return document.documentElement.scrollHeight");
     }
 
+    /** How far down an element begins. */
+    double top(String id) {
+        return ((Number) script("return document.getElementById('%s').getBoundingClientRect().top".formatted(id)))
+                .doubleValue();
+    }
+
     String background() {
         return (String) script("return getComputedStyle(document.body).backgroundColor");
     }

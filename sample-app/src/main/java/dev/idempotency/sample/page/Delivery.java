@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome what became of it
  * @param messages how many: a batch that is rolled back is one failure of several messages
  * @param messageId which message, unless it failed
- * @param coordinates where its record stands, unless it failed
+ * @param coordinates where its record is, unless it failed or came by HTTP
  * @param kind whose doing a duplicate is
  * @param ageMillis how long ago a duplicate's original was processed
  */
@@ -34,20 +34,13 @@ record Delivery(
     enum Outcome {
         PROCESSED,
         DUPLICATE,
-        FAILED
+        FAILED,
+        DEAD_LETTERED
     }
 
     static Delivery processed(long number, MessageId id, RecordCoordinates coordinates) {
         return new Delivery(
-                number,
-                Instant.now(),
-                id.consumer(),
-                Outcome.PROCESSED,
-                1,
-                id.value(),
-                coordinates.toString(),
-                null,
-                null);
+                number, Instant.now(), id.consumer(), Outcome.PROCESSED, 1, id.value(), where(coordinates), null, null);
     }
 
     static Delivery duplicate(long number, Duplicate duplicate) {
@@ -58,12 +51,22 @@ record Delivery(
                 Outcome.DUPLICATE,
                 1,
                 duplicate.id().value(),
-                duplicate.coordinates().toString(),
+                where(duplicate.coordinates()),
                 duplicate.kind(),
                 (duplicate.age() != null) ? duplicate.age().toMillis() : null);
     }
 
     static Delivery failed(long number, String consumer, int messages) {
         return new Delivery(number, Instant.now(), consumer, Outcome.FAILED, messages, null, null, null, null);
+    }
+
+    static Delivery deadLettered(long number, String consumer, RecordCoordinates coordinates) {
+        String where = where(coordinates);
+        return new Delivery(number, Instant.now(), consumer, Outcome.DEAD_LETTERED, 1, null, where, null, null);
+    }
+
+    /** Returns {@code null} for claims from code, which have no record. */
+    private static @Nullable String where(RecordCoordinates coordinates) {
+        return coordinates.topic().equals("-") ? null : coordinates.toString();
     }
 }

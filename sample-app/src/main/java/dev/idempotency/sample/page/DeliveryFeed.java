@@ -39,6 +39,11 @@ class DeliveryFeed implements IdempotencyObserver {
             public void failed(int messages) {
                 add(number -> Delivery.failed(number, consumer.name(), messages));
             }
+
+            @Override
+            public void deadLettered(RecordCoordinates coordinates) {
+                add(number -> Delivery.deadLettered(number, consumer.name(), coordinates));
+            }
         };
     }
 

@@ -1,0 +1,23 @@
+package dev.idempotency;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** The application cannot start until its configuration, class path or database is changed. */
+public class IdempotencyConfigurationException extends IdempotencyException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private final String action;
+
+    public IdempotencyConfigurationException(String message, String action, @Nullable Throwable cause) {
+        super(message, cause);
+        this.action = action;
+    }
+
+    /** Describes how to fix it, if necessary with the SQL to run. */
+    public String action() {
+        return this.action;
+    }
+}

@@ -1,0 +1,100 @@
+package dev.idempotency.autoconfigure;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+
+/** Warns of properties under {@code idempotency} that do not exist, such as misspelled ones. */
+final class UnknownPropertyReporter implements InitializingBean {
+
+    private static final Logger logger = LoggerFactory.getLogger(UnknownPropertyReporter.class);
+
+    private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("idempotency");
+    private static final String METADATA = "classpath*:META-INF/spring-configuration-metadata.json";
+
+    private final Environment environment;
+
+    UnknownPropertyReporter(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void afterPropertiesSet() {
+        List<ConfigurationPropertyName> known = knownProperties();
+        if (known.isEmpty()) {
+            return;
+        }
+        // Not the operating system's environment, which has other names, such as those of Kubernetes services.
+        UnboundElementsSourceFilter filter = new UnboundElementsSourceFilter();
+        StreamSupport.stream(ConfigurationPropertySources.get(this.environment).spliterator(), false)
+                .filter(filter::apply)
+                .filter(IterableConfigurationPropertySource.class::isInstance)
+                .flatMap(source -> ((IterableConfigurationPropertySource) source).stream())
+                .filter(PREFIX::isAncestorOf)
+                .filter(name -> known.stream().noneMatch(one -> one.equals(name) || one.isAncestorOf(name)))
+                .distinct()
+                .forEach(name -> logger.warn(
+                        "Unknown property '{}' is ignored. Did you mean '{}'?", name, nearest(name.toString(), known)));
+    }
+
+    private static List<ConfigurationPropertyName> knownProperties() {
+        try {
+            Resource[] files = new PathMatchingResourcePatternResolver().getResources(METADATA);
+            return List.of(files).stream()
+                    .flatMap(file -> ((List<?>) parse(file).getOrDefault("properties", List.of())).stream())
+                    .map(property -> String.valueOf(((Map<?, ?>) property).get("name")))
+                    .filter(name -> name.startsWith(PREFIX + "."))
+                    .map(ConfigurationPropertyName::of)
+                    .toList();
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static Map<String, Object> parse(Resource metadata) {
+        try {
+            return JsonParserFactory.getJsonParser().parseMap(metadata.getContentAsString(StandardCharsets.UTF_8));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static ConfigurationPropertyName nearest(String name, List<ConfigurationPropertyName> known) {
+        return known.stream()
+                .min(Comparator.comparingInt(one -> distance(one.toString(), name)))
+                .orElseThrow();
+    }
+
+    /** Returns the Levenshtein distance. */
+    private static int distance(String a, String b) {
+        int[] row = new int[b.length() + 1];
+        for (int j = 0; j <= b.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= a.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.length(); j++) {
+                int substitution = diagonal + ((a.charAt(i - 1) == b.charAt(j - 1)) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substitution, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[b.length()];
+    }
+}

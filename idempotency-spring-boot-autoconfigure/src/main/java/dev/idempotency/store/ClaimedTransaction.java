@@ -1,0 +1,215 @@
+package dev.idempotency.store;
+
+import dev.idempotency.IdempotencyException;
+import dev.idempotency.TransactionLostException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.NestedTransactionNotSupportedException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * One transaction of a listener, or of code, that claims messages and does the work for them: both are committed, or neither is.
+ *
+ * <p>Every exception rolls back, checked ones too, unless {@code noRollbackFor} names it: the message is redelivered, so it
+ * must not stay claimed. As the last thing before the commit it looks whether the database still has the transaction: after an
+ * error that the work has caught, PostgreSQL would roll back, and its driver would not say so.
+ */
+public final class ClaimedTransaction implements TransactionSynchronization {
+
+    /** Work that may throw anything. */
+    @FunctionalInterface
+    public interface Work<T extends @Nullable Object> {
+
+        T run() throws Throwable;
+    }
+
+    private final PlatformTransactionManager transactionManager;
+    private final TransactionAttribute attribute;
+    private final ProcessedMessageStore store;
+    private final Runnable afterCommit;
+    private @Nullable TransactionStatus status;
+    private @Nullable BooleanSupplier held;
+    private Supplier<String> claimed = () -> "";
+    private boolean rollbackRequested;
+    private boolean committing;
+    private boolean committed;
+
+    /** {@code afterCommit} is run after the commit, on its thread. */
+    public ClaimedTransaction(
+            PlatformTransactionManager transactionManager,
+            TransactionAttribute attribute,
+            ProcessedMessageStore store,
+            Runnable afterCommit) {
+        this.transactionManager = transactionManager;
+        this.attribute = attribute;
+        this.store = store;
+        this.afterCommit = afterCommit;
+    }
+
+    /** Begins the transaction, or joins the open one, as its attribute says; does the work, and commits. */
+    public <T extends @Nullable Object> T execute(Work<T> work) throws Throwable {
+        TransactionStatus begun = begin();
+        this.status = begun;
+        T result;
+        try {
+            result = work.run();
+        } catch (Throwable ex) {
+            complete(begun, ex);
+            throw ex;
+        }
+        if (this.rollbackRequested) {
+            this.transactionManager.rollback(begun);
+        } else {
+            commit(begun);
+        }
+        return result;
+    }
+
+    /** Where there is no connection for it, that is not the message's fault; a transaction that cannot be is. */
+    private TransactionStatus begin() {
+        try {
+            return this.transactionManager.getTransaction(this.attribute);
+        } catch (NestedTransactionNotSupportedException ex) {
+            throw ex;
+        } catch (CannotCreateTransactionException ex) {
+            throw StoreExceptionTranslator.translate("begin a transaction", ex);
+        }
+    }
+
+    private void commit(TransactionStatus begun) {
+        boolean marked = begun.isRollbackOnly();
+        this.transactionManager.commit(begun);
+        if (marked) {
+            // A manager rolls back silently what was marked from outside, as by a TransactionExecutionListener.
+            throw new UnexpectedRollbackException(
+                    "Transaction rolled back because it has been marked as rollback-only");
+        }
+        this.committed = true;
+        this.afterCommit.run();
+    }
+
+    private void complete(TransactionStatus begun, Throwable failure) {
+        if (rollsBack(failure)) {
+            try {
+                this.transactionManager.rollback(begun);
+            } catch (RuntimeException | Error ex) {
+                // The database undoes what it was not told to commit; the work's own failure is what matters.
+                failure.addSuppressed(ex);
+            }
+            return;
+        }
+        try {
+            commit(begun);
+        } catch (RuntimeException | Error ex) {
+            // An error handler may know that the listener's own failure commits, and would take the message for done.
+            ex.addSuppressed(failure);
+            throw ex;
+        }
+    }
+
+    /** Whether what was done is undone when it ends with this failure. */
+    public boolean rollsBack(Throwable failure) {
+        return failure instanceof IdempotencyException
+                || this.attribute.rollbackOn(failure)
+                || rulesToCommit(this.attribute).noneMatch(rule -> rule.getDepth(failure) >= 0);
+    }
+
+    /** Whether there are failures for which the transaction is committed. */
+    public static boolean hasExceptionsThatCommit(TransactionAttribute attribute) {
+        return rulesToCommit(attribute).findAny().isPresent();
+    }
+
+    private static Stream<RollbackRuleAttribute> rulesToCommit(TransactionAttribute attribute) {
+        return (attribute instanceof RuleBasedTransactionAttribute rules)
+                ? rules.getRollbackRules().stream().filter(NoRollbackRuleAttribute.class::isInstance)
+                : Stream.empty();
+    }
+
+    /** Has the transaction rolled back although the work returns. */
+    public void requestRollback() {
+        this.rollbackRequested = true;
+    }
+
+    /** Messages have been claimed: watches the transaction, unless an earlier claim in it does. */
+    public void watch(Supplier<String> messages) {
+        boolean joined = this.status != null && !this.status.isNewTransaction();
+        if (this.held == null && !(joined && isWatchedByAnother())) {
+            this.claimed = messages;
+            this.held = this.store.watchTransaction();
+        }
+    }
+
+    private static boolean isWatchedByAnother() {
+        return TransactionSynchronizationManager.isSynchronizationActive()
+                && TransactionSynchronizationManager.getSynchronizations().stream()
+                        .anyMatch(other -> other instanceof ClaimedTransaction claim && claim.held != null);
+    }
+
+    /** Looks at the transaction right before its commit, after everything that has been registered so far. */
+    public void lookBeforeCommit() {
+        if (TransactionSynchronizationManager.isSynchronizationActive() && !isWithinAnother()) {
+            TransactionSynchronizationManager.registerSynchronization(this);
+        } else {
+            beforeCommit(false);
+        }
+    }
+
+    /** Whether it ends before the transaction, such as one of Kafka, whose end synchronizations hear of. */
+    private boolean isWithinAnother() {
+        return this.status instanceof DefaultTransactionStatus own
+                && own.isNewTransaction()
+                && !own.isNewSynchronization();
+    }
+
+    @Override
+    public void beforeCommit(boolean readOnly) {
+        requireHeld();
+        this.committing = true;
+    }
+
+    /**
+     * Looks whether the database still has the transaction.
+     *
+     * @throws TransactionLostException if it does not
+     */
+    public void requireHeld() {
+        BooleanSupplier asked = this.held;
+        this.held = null;
+        if (asked != null && !asked.getAsBoolean()) {
+            throw new TransactionLostException(
+                    ("The database has ended the transaction of %s. Either a statement failed in it and the error was caught:"
+                                    + " let the error reach the caller, or keep the statement in a transaction of its own"
+                                    + " (REQUIRES_NEW in another bean, or NESTED with a JdbcTransactionManager). Or a"
+                                    + " statement committed it early, on MariaDB, MySQL or H2 (create, alter, drop or"
+                                    + " truncate table, start transaction): keep it out of the transaction.")
+                            .formatted(this.claimed.get()));
+        }
+    }
+
+    @Override
+    public void afterCompletion(int status) {
+        this.committed = status == STATUS_COMMITTED;
+    }
+
+    /** Whether everything that could prevent the commit has been called. */
+    public boolean isCommitting() {
+        return this.committing;
+    }
+
+    /** Whether it was committed, whatever has been thrown since. */
+    public boolean isCommitted() {
+        return this.committed;
+    }
+}

@@ -1,0 +1,164 @@
+package dev.idempotency.recipes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.ApplicationTest;
+import dev.idempotency.app.TestApplication;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.support.converter.RecordMessageConverter;
+import org.springframework.kafka.support.converter.StringJacksonJsonMessageConverter;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** What README's first steps and the pages that they link to show. */
+class FirstHourIT extends ApplicationTest {
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void jsonIsReadByADeserializerOrAConverter(boolean deserializer) {
+        List<String> properties = deserializer
+                ? List.of(
+                        "spring.kafka.consumer.value-deserializer=org.springframework.kafka.support.serializer.JacksonJsonDeserializer",
+                        "spring.kafka.consumer.properties.spring.json.value.default.type="
+                                + PaymentReceived.class.getName(),
+                        "spring.kafka.consumer.properties.spring.json.trusted.packages=dev.idempotency.recipes")
+                : List.of();
+        List<Class<?>> classes = new ArrayList<>(List.of(Accounts.class, LedgerListener.class));
+        if (!deserializer) {
+            classes.add(JsonConverter.class);
+        }
+        try (TestApplication app = start(properties, classes.toArray(Class[]::new))) {
+            String payment = "{\"id\": \"json-%s\", \"account\": \"a\", \"amount\": 5}".formatted(deserializer);
+            app.send("payments", null, payment);
+            app.send("payments", null, payment);
+            app.awaitCaughtUp("ledger", "payments");
+            assertThat(app.jdbc().queryForObject("select balance from account", Integer.class))
+                    .isEqualTo(5);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, rejected", "false, "})
+    void aRejectionThatIsCaughtNeedsNoRollbackFor(boolean expected, String event) {
+        Class<?> wallet = expected ? ExpectedRejection.class : UnexpectedRejection.class;
+        List<String> properties = List.of("idempotency.errors.max-attempts=1");
+        try (TestApplication app = start(properties, Accounts.class, wallet, DebitListener.class)) {
+            app.send(this.topic, "1", "debit");
+            app.awaitCaughtUp(this.group, this.topic);
+            assertThat(app.jdbc().queryForList("select event from event", String.class))
+                    .isEqualTo((event != null) ? List.of(event) : List.of());
+            if (!expected) {
+                assertThat(TestApplication.endOffsets(this.topic + "-dlt").values())
+                        .as("dead letters")
+                        .containsExactly(1L);
+            }
+        }
+    }
+
+    static class Accounts {
+
+        Accounts(JdbcTemplate jdbc) {
+            jdbc.execute("create table account (id text primary key, balance numeric)");
+            jdbc.execute("insert into account values ('a', 0)");
+            jdbc.execute("create table event (event text)");
+        }
+    }
+
+    static class JsonConverter {
+
+        @Bean
+        RecordMessageConverter jsonConverter() {
+            return new StringJacksonJsonMessageConverter();
+        }
+    }
+
+    static class InsufficientFundsException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    record Debit(String id) {}
+
+    record Debited(String id) {}
+
+    record DebitRejected(String id) {}
+
+    interface Wallet {
+
+        void debit(Debit command);
+    }
+
+    static class ExpectedRejection implements Wallet {
+
+        @Override
+        @Transactional(noRollbackFor = InsufficientFundsException.class)
+        public void debit(Debit command) {
+            throw new InsufficientFundsException();
+        }
+    }
+
+    static class UnexpectedRejection implements Wallet {
+
+        @Override
+        @Transactional
+        public void debit(Debit command) {
+            throw new InsufficientFundsException();
+        }
+    }
+
+    static class DebitListener {
+
+        private final Wallet wallet;
+        private final Events events;
+
+        DebitListener(Wallet wallet, JdbcTemplate jdbc) {
+            this.wallet = wallet;
+            this.events = event -> jdbc.update(
+                    "insert into event values (?)", (event instanceof DebitRejected) ? "rejected" : "debited");
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener
+        void on(String id) {
+            Debit command = new Debit(id);
+            try {
+                this.wallet.debit(command);
+                this.events.publish(new Debited(command.id()));
+            } catch (InsufficientFundsException ex) {
+                this.events.publish(new DebitRejected(command.id()));
+            }
+        }
+    }
+
+    interface Events {
+
+        void publish(Object event);
+    }
+}
+
+record PaymentReceived(String id, String account, BigDecimal amount) {}
+
+@Component
+class LedgerListener {
+
+    private final JdbcTemplate jdbc;
+
+    LedgerListener(JdbcTemplate jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    @KafkaListener(topics = "payments", groupId = "ledger")
+    @IdempotentListener(consumer = "ledger", key = "#payment.id")
+    void on(PaymentReceived payment) {
+        this.jdbc.update("update account set balance = balance + ? where id = ?", payment.amount(), payment.account());
+    }
+}
