@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.RecordCoordinates;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,8 +30,6 @@ public final class ConsumerThreadState {
 
     private final Map<TopicPartition, Long> starts = new HashMap<>();
 
-    private @Nullable RecordCoordinates lastRedelivered;
-    private int redeliveries;
     private @Nullable Duration requestedPause;
     private long lastPollFailure = System.nanoTime() - Duration.ofDays(1).toNanos();
 
@@ -101,13 +98,6 @@ public final class ConsumerThreadState {
     boolean isRetryExpected() {
         this.retried.entrySet().removeIf(entry -> this.committed.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
         return !this.retried.isEmpty();
-    }
-
-    /** Counts how often in a row a record was redelivered for a reason other than its own failure. */
-    int countRedelivery(RecordCoordinates record) {
-        this.redeliveries = record.equals(this.lastRedelivered) ? this.redeliveries + 1 : 1;
-        this.lastRedelivered = record;
-        return this.redeliveries;
     }
 
     void requestPause(Duration duration) {

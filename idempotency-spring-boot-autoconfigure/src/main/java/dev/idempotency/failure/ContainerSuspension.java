@@ -104,10 +104,9 @@ final class ContainerSuspension {
         return Redelivery.seekBack(failure, records, consumer);
     }
 
-    /** Pauses the consumer, longer each time, before a record is redelivered that did not fail by itself. */
+    /** Pauses the consumer before a record is redelivered that did not fail by itself. */
     private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        int failures = ConsumerThreadState.current().countRedelivery(RecordCoordinates.of(record));
-        pause(record, container, () -> this.outage.pauseAfter(failures));
+        pause(record, container, this.outage::longestPause);
     }
 
     private void pause(ConsumerRecord<?, ?> record, MessageListenerContainer container, Supplier<Duration> duration) {

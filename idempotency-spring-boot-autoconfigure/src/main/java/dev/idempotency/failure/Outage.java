@@ -66,9 +66,8 @@ final class Outage {
         return messagesOwn ? FailureKind.MESSAGE : kind;
     }
 
-    /** The pause after so many failures in a row that are neither the message's nor the database's. */
-    Duration pauseAfter(int failures) {
-        return this.pauses.pauseAfter(failures);
+    Duration longestPause() {
+        return this.pauses.maxInterval();
     }
 
     SuspectRecords suspects() {

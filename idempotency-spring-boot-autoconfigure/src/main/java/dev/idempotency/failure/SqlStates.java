@@ -8,11 +8,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What SQL states, and the codes behind those that say little, tell of a failure.
+ * Kinds of failures by SQL state, and by code if the state says little.
  *
- * <p>States decide before the classes of exceptions: MariaDB's driver throws whatever it does not know, an application's
- * own {@code signal} among it, as a failure of the connection. A statement that was canceled or timed out (57014, 70100)
- * and one that is too complex (54) are the listener's own.
+ * <p>States decide before the classes of exceptions: MariaDB's driver throws what it does not know, such as an
+ * application's {@code signal}, as a failure of the connection. Statements that were canceled or timed out (57014, 70100)
+ * or are too complex (54) are the message's failure.
  */
 final class SqlStates {
 
