@@ -14,8 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.mockito.Mockito;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -55,23 +53,10 @@ class CleanupConfigurationTests {
     }
 
     @Test
-    void whenTheLibraryIsTurnedOffThenThereIsNoCleanup() {
-        this.runner.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
-                .doesNotHaveBean(Cleanup.class));
-    }
-
-    @Test
     void whenTheStoreIsTheUsersOwnThenItsCleanupIsToo() {
         this.runner
                 .withBean(ProcessedMessageStore.class, () -> Mockito.mock(ProcessedMessageStore.class))
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Cleanup.class));
-    }
-
-    @Test
-    void whenTheUserDefinesTheirOwnCleanupThenOursBacksOff() {
-        this.runner
-                .withBean("theirs", Cleanup.class, () -> new Cleanup(List.of(), 1, 1, List.of()))
-                .run(context -> assertThat(context).getBeanNames(Cleanup.class).containsExactly("theirs"));
     }
 
     @Test
@@ -94,19 +79,6 @@ class CleanupConfigurationTests {
                                     Map.entry("one-row", 1L));
                     assertThat(heard.get().deleted()).isOne();
                 });
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "interval, 0s, not a positive duration",
-        "interval, soon, 'soon'",
-        "interval, 99999999d, interval must be at most 36500d",
-        "orphans-after, 23h, orphans-after must be at least PT24H"
-    })
-    void aSettingThatMakesNoSenseFailsTheStartWithAReason(String name, String value, String reason) {
-        this.runner
-                .withPropertyValues("idempotency.cleanup." + name + "=" + value)
-                .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(reason));
     }
 
     @Test
