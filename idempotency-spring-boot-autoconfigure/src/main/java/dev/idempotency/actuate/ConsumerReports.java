@@ -135,7 +135,7 @@ public final class ConsumerReports {
     /**
      * A consumer, and what became of its messages in this instance. Without meters there are no counts.
      *
-     * @param retention absent if its messages are remembered for ever
+     * @param retention absent if its messages are never forgotten
      * @param oldestAge how long ago the oldest message that is remembered was processed
      * @param positions up to where it has processed its partitions, with {@link Strategy#OFFSET}
      */

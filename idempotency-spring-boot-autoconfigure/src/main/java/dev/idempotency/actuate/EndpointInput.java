@@ -12,7 +12,7 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.StringUtils;
 
-/** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
+/** Input of requests, converted to ids and coordinates or to text for the log, and common responses. */
 final class EndpointInput {
 
     private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
@@ -24,7 +24,7 @@ final class EndpointInput {
 
     /**
      * The ids under which a message may be stored that is named by the key its producer gave it, or by the id under which it
-     * is stored; the first one is that of the key.
+     * is stored; the key's id is the first one.
      */
     static Set<MessageId> messageIds(String consumer, String key) {
         if (isRefusedByDatabases(consumer)) {
@@ -57,7 +57,7 @@ final class EndpointInput {
                 matcher.group(1), Integer.parseInt(matcher.group(2)), Long.parseLong(matcher.group(3)));
     }
 
-    /** Text for the log, where line breaks could write lines of their own, and for answers. */
+    /** Text for responses and for the log, in which line breaks could forge lines. */
     static String printable(String text) {
         return StringUtils.truncate(text, LONGEST_QUOTE).replaceAll("\\p{Cntrl}", "?");
     }

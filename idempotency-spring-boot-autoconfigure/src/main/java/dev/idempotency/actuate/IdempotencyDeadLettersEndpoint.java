@@ -52,7 +52,7 @@ public final class IdempotencyDeadLettersEndpoint {
     /**
      * An endpoint for dead letters.
      *
-     * @param showValues whether it shows what was received, and why it failed
+     * @param showValues whether it shows keys, headers, payloads and errors
      * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
      */
     public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues, Set<String> roles) {

@@ -40,7 +40,7 @@ public final class IdempotencyEndpoint {
     private final @Nullable JdbcPositionStore positions;
     private final @Nullable JdbcVersionStore versions;
 
-    /** {@code tables} is {@code null} if the application has a store of its own. */
+    /** {@code tables} is {@code null} if the store is the application's. */
     public IdempotencyEndpoint(
             ConsumerReports reports, ProcessedMessageStore store, @Nullable JdbcStrategyFactory tables) {
         this.reports = reports;
@@ -132,7 +132,7 @@ public final class IdempotencyEndpoint {
         }
         if (topic != null || partition != null) {
             throw new InvalidEndpointRequestException(
-                    "A message has no position of its own: give 'messageId', or 'topic' and 'partition'",
+                    "Give either 'messageId', or 'topic' and 'partition'",
                     "Too many parameters");
         }
         return forgetMessage(consumer, messageId, security);
@@ -142,7 +142,7 @@ public final class IdempotencyEndpoint {
             String consumer, @Nullable String topic, @Nullable Integer partition, SecurityContext security) {
         if (topic == null || partition == null) {
             throw new InvalidEndpointRequestException(
-                    "A position is that of a partition: give 'topic' and 'partition'", "Missing parameter");
+                    "A position belongs to a partition: give 'topic' and 'partition'", "Missing parameter");
         }
         if (EndpointInput.isRefusedByDatabases(consumer + topic)
                 || this.positions == null
@@ -171,7 +171,7 @@ public final class IdempotencyEndpoint {
         }
         logger.warn(
                 "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
-                        + " it will be processed when it comes again",
+                        + " it will be processed when it is redelivered",
                 EndpointInput.printable(message.id().value()),
                 EndpointInput.printable(consumer),
                 message.processedAt(),

@@ -99,7 +99,7 @@ public final class IdempotencyReconciliationEndpoint {
         }
     }
 
-    /** A number without a unit would be milliseconds, which nobody means. */
+    /** A number without a unit would be milliseconds, which is hardly meant. */
     private static Duration timeOf(@Nullable String since) {
         if (since == null) {
             return DEFAULT_SINCE;
@@ -108,7 +108,7 @@ public final class IdempotencyReconciliationEndpoint {
         return DurationStyle.detectAndParse(since);
     }
 
-    /** Cancels that of a consumer. */
+    /** Cancels the reconciliation of a consumer. */
     @DeleteOperation
     public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
         boolean cancelled = this.reconciliation.cancel(consumer);

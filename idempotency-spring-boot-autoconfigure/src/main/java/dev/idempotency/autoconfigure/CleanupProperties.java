@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param interval time between two runs, or '-' for no scheduled runs
  * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
- *     removed, or '-' to keep them for ever
+ *     removed, or '-' to keep them
  */
 @ConfigurationProperties("idempotency.cleanup")
 public record CleanupProperties(

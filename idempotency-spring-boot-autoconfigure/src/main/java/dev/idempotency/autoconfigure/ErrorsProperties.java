@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param initialInterval pause before a message that failed is delivered again; each further pause is twice as long
  * @param maxInterval the longest pause
  * @param maxAttempts how often a message is delivered before it is dead-lettered
- * @param deadLetter what becomes of it then
+ * @param deadLetter what happens to it then
  * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
@@ -53,10 +53,10 @@ public record ErrorsProperties(
     }
 
     /**
-     * What becomes of messages that failed for good.
+     * Dead letters.
      *
      * @param enabled whether they are published to a dead-letter topic; if not, they are retried until they succeed
-     * @param suffix what is appended to a topic's name to get that of its dead-letter topic
+     * @param suffix appended to a topic's name for the name of its dead-letter topic
      */
     public record DeadLetter(
             @DefaultValue("true") boolean enabled,
@@ -78,7 +78,7 @@ public record ErrorsProperties(
     }
 
     /**
-     * How the database is waited for, whoever's error handler a container has.
+     * How the database is waited for, with any error handler.
      *
      * @param maxInterval the longest pause
      */

@@ -29,10 +29,10 @@ import org.springframework.util.unit.DataSize;
  * @param key how messages are identified
  * @param claim how messages are claimed
  * @param schema where the tables are and who makes them
- * @param observe what is watched
+ * @param observe statistics of the store
  * @param producer ids for messages that are sent
  * @param deadLetters how dead letters are sent back
- * @param reconciliation how topics are compared with what is remembered
+ * @param reconciliation how topics are compared with the store
  * @param results results that are kept and given again
  * @param checks what happens to findings of the start-up checks
  * @param relaxedChecks checks whose findings are lowered by one level: what would keep the application from starting is
@@ -129,7 +129,7 @@ public record IdempotencyProperties(
     /**
      * Where the tables are and who makes them.
      *
-     * @param mode what is done about the tables at start-up
+     * @param mode how the tables are prepared at start-up
      * @param name schema of the tables; by default, the one that connections use
      */
     public record Schema(
@@ -137,7 +137,7 @@ public record IdempotencyProperties(
             @Nullable String name) {}
 
     /**
-     * What is watched.
+     * Statistics of the store.
      *
      * @param storeInterval minimum time between two queries for the table's size and oldest messages
      */
@@ -176,7 +176,7 @@ public record IdempotencyProperties(
     }
 
     /**
-     * How topics are compared with what is remembered.
+     * How topics are compared with the store.
      *
      * @param recordsPerSecond how many records a reconciliation reads per second at most
      * @param cron when all consumers of this instance are reconciled, as in '0 0 4 * * *', or '-' for never

@@ -40,7 +40,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** What comes with the JDBC store: the inbox, results, and the cleanup. */
+/** Beans that need the JDBC store: the inbox, results, and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
 @EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})

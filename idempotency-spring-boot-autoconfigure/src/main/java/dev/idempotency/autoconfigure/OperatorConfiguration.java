@@ -25,7 +25,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.scheduling.support.CronExpression;
 
-/** Dead letters, and topics that are compared with what is remembered. A parent context knows none of the consumers of this one. */
+/** Redrive and reconciliation. Those of a parent context do not know the consumers of this one. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ErrorsProperties.class)
 final class OperatorConfiguration {

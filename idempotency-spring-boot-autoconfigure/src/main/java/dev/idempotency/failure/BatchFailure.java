@@ -52,7 +52,7 @@ public final class BatchFailure {
         return (named != null) ? named.getRecord() : null;
     }
 
-    /** The failure as that of a record listener would be: around what the listener threw. */
+    /** The failure as a record listener's would be, around the exception that the listener threw. */
     static Exception withoutName(Exception failure) {
         if (!(failure instanceof ListenerExecutionFailedException listener)
                 || !(failure.getCause() instanceof Trusted named)

@@ -66,7 +66,7 @@ public final class ConsumerThreadState {
         records.forEach(record -> this.split.merge(partitionOf(record), record.offset(), Math::max));
     }
 
-    /** Whether a batch or poll is to be processed one by one, as one of its records failed with others before. */
+    /** Whether a batch or poll must be processed one by one, as it has failed before. */
     public boolean isSplit(List<? extends ConsumerRecord<?, ?>> records) {
         return !this.split.isEmpty()
                 && records.stream()

@@ -15,7 +15,7 @@ import org.springframework.transaction.TransactionUsageException;
 
 /**
  * Recognises the failures of databases among the causes and the suppressed exceptions: a listener may have wrapped one, and
- * a failed rollback tells of the connection that was lost.
+ * a failed rollback shows that the connection was lost.
  *
  * <p>SQL states decide if there are any. A failure of a statement of the library's own ({@link StoreFailedException}) is
  * never the message's.

@@ -27,15 +27,15 @@ import org.springframework.kafka.support.KafkaUtils;
 import org.springframework.messaging.MessagingException;
 
 /**
- * Publishes a message that failed for good to its topic's dead-letter topic, to the same partition if there is one: as it was
- * received, if that is known, with Spring Kafka's headers about the failure.
+ * Publishes a message that has used up its attempts to its topic's dead-letter topic, to the same partition if there is
+ * one: as it was received, if that is known, with Spring Kafka's headers about the failure.
  */
 final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final Logger logger = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
     private static final String SERIALIZERS =
-            "; and, as it is not known what was received, that the producer's serializers fit the messages that are"
+            "; and, as the received bytes are unknown, that the producer's serializers fit the messages that are"
                     + " consumed (spring.kafka.producer.value-serializer)";
 
     private static final Set<String> OF_DESERIALIZERS =

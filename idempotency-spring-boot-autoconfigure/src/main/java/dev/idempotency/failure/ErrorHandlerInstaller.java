@@ -47,8 +47,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
      * Installs nothing yet.
      *
      * @param retries how the provided error handler retries
-     * @param deadLetterSuffix what is appended to a topic's name to get that of its dead-letter topic, or {@code null} if
-     *     there are no dead letters
+     * @param deadLetterSuffix appended to a topic's name for its dead-letter topic, or {@code null} for no dead letters
      */
     public ErrorHandlerInstaller(
             BackOffSettings retries,
@@ -143,8 +142,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
         return (record, kafkaConsumer, exception) -> {
             throw new DeadLetterFailedException(
-                    ("Consumer '%s' has failed at %s for good, and idempotency.errors.dead-letter.enabled is false. It"
-                                    + " is not skipped: its partition stands still until it succeeds. Enable dead"
+                    ("Consumer '%s' has used up the attempts of %s, and idempotency.errors.dead-letter.enabled is false. It"
+                                    + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
                             .formatted(consumer, RecordCoordinates.of(record)),
                     exception);
@@ -158,7 +157,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
-                                + " handler of your own, or set idempotency.errors.dead-letter.enabled=false.")
+                                + " handler, or set idempotency.errors.dead-letter.enabled=false.")
                         .formatted(consumer));
             }
             this.producer = new RawRecordProducer(

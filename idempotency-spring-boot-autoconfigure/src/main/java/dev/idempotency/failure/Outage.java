@@ -36,7 +36,6 @@ final class Outage {
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
-    /** What a thread waits for. */
     private record Waiting(int attempts, RecordCoordinates where) {
 
         TopicPartition partition() {
@@ -138,7 +137,7 @@ final class Outage {
         endIfNobodyWaits();
     }
 
-    /** Threads that have ended wait no longer: those of a consumer that could not be closed did not say so. */
+    /** Threads that have ended wait no longer: a consumer that could not be closed did not say so. */
     private void endIfNobodyWaits() {
         this.waiting.keySet().removeIf(thread -> !thread.isAlive());
         ConsumerOutage outage = this.declared;

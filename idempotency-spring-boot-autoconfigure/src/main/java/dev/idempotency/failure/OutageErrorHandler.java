@@ -23,8 +23,8 @@ import org.springframework.util.backoff.FixedBackOff;
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
  * same records are redelivered until they succeed, with pauses in which the consumer keeps polling.
  *
- * <p>If several records fail together, they are redelivered and processed one by one, and the error handler is told which
- * of them failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
+ * <p>If several records fail together, they are redelivered and processed one by one, and the error handler gets the name
+ * of the one that failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
@@ -115,7 +115,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             state.split(records);
             throw Redelivery.seekBack(failure, records, consumer);
         }
-        // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
+        // A failure before the listener is reached, as of a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
         Exception naming = (named != null)
@@ -200,7 +200,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     }
 
     /**
-     * Called after any success, be it one of another partition. The delegate keeps its counts while a failed record is still
+     * Called after any success, also in another partition. The delegate keeps its counts while a failed record is still
      * to be redelivered: otherwise that one would be retried forever.
      */
     @Override

@@ -88,7 +88,7 @@ public final class OutageRegistry {
      * Whether an attempt that has been rolled back failed for an outage, and not for what is about to be found the
      * message's own failure.
      *
-     * @param records those of the attempt; of several it is not known which is the reason
+     * @param records the records of the attempt; if there are several, the one that failed is unknown
      */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE

@@ -62,7 +62,7 @@ final class Redelivery {
     }
 
     /**
-     * Seeks to what is committed of all partitions. Does not return before it has succeeded: the container would continue
+     * Seeks to the committed offsets of all partitions. Does not return before it has succeeded: the container would continue
      * behind records that it has polled and forgotten.
      */
     static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
