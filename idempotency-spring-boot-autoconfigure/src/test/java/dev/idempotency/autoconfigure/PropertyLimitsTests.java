@@ -75,7 +75,7 @@ class PropertyLimitsTests {
     @Test
     void relaxedChecksAreNamedInAnySpellingAndUnknownOnesAreRefused() {
         this.runner.withPropertyValues("idempotency.relaxed-checks=autocommit").run(context -> assertThat(
-                        context.getBean(CheckProperties.class).relaxedChecks())
+                        context.getBean(IdempotencyProperties.class).relaxedChecks())
                 .containsExactly(Check.AUTO_COMMIT));
         this.runner
                 .withPropertyValues("idempotency.relaxed-checks=auto-comit")
