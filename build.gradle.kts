@@ -39,7 +39,8 @@ configure(subprojects.filter { it.name != "idempotency-bom" }) {
     // Two JVMs for a module's tests, each of which shares one PostgreSQL and one Kafka broker among its own: they wait for
     // servers more than they compute. Few live long enough for the second compiler to pay.
     tasks.withType<Test>().configureEach {
-        useJUnitPlatform()
+        // With -Pslow, those too that take long: fuzz, server restarts, long pauses, chaos.
+        useJUnitPlatform { if (!project.hasProperty("slow")) excludeTags("slow") }
         maxParallelForks = 2
         jvmArgs("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+EnableDynamicAgentLoading")
         include("**/*Tests.class", "**/*IT.class")

@@ -2,6 +2,7 @@ package dev.idempotency.app;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
@@ -17,6 +18,8 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     public final List<ConsumerDescription> consumers = new CopyOnWriteArrayList<>();
     public final List<MessageId> processed = new CopyOnWriteArrayList<>();
     public final List<Duplicate> duplicates = new CopyOnWriteArrayList<>();
+    public final List<Conflict> conflicts = new CopyOnWriteArrayList<>();
+    public final List<RecordCoordinates> resets = new CopyOnWriteArrayList<>();
     public final List<Stale> stale = new CopyOnWriteArrayList<>();
     public final List<RecordCoordinates> missingKeys = new CopyOnWriteArrayList<>();
     public final List<RuntimeException> failedClaims = new CopyOnWriteArrayList<>();
@@ -42,6 +45,16 @@ public class Outcomes implements IdempotencyObserver, ConsumerObserver {
     @Override
     public void duplicate(Duplicate duplicate) {
         this.duplicates.add(duplicate);
+    }
+
+    @Override
+    public void conflict(Conflict conflict) {
+        this.conflicts.add(conflict);
+    }
+
+    @Override
+    public void positionReset(RecordCoordinates first) {
+        this.resets.add(first);
     }
 
     @Override

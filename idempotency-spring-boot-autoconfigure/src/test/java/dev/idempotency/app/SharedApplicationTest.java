@@ -29,10 +29,14 @@ public abstract class SharedApplicationTest {
 
     /** Starts the application; {@code properties} are of the form {@code name=value}. */
     protected void start(Class<?> listeners, String... properties) {
-        List<String> all = new ArrayList<>(Arrays.asList(properties));
+        start(Arrays.asList(properties), listeners);
+    }
+
+    protected void start(List<String> properties, Class<?>... classes) {
+        List<String> all = new ArrayList<>(properties);
         all.add("suffix=" + this.suffix);
         this.database = TestPostgres.createDatabase();
-        this.app = TestApplication.start(this.database, all, listeners);
+        this.app = TestApplication.start(this.database, all, classes);
     }
 
     /** Creates the topics of these kinds, before the application starts. */

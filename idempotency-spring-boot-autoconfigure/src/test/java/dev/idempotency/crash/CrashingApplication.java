@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -60,10 +61,6 @@ final class CrashingApplication {
 
     static class Listener extends Work {
 
-        Listener(Effects effects, @Value("${crash}") CrashPoint crash) {
-            super(effects, crash);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(String payload) {
@@ -72,10 +69,6 @@ final class CrashingApplication {
     }
 
     static class PollListener extends Work {
-
-        PollListener(Effects effects, @Value("${crash}") CrashPoint crash) {
-            super(effects, crash);
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(transactionPerPoll = "true")
@@ -97,10 +90,6 @@ final class CrashingApplication {
 
     static class OffsetListener extends Work {
 
-        OffsetListener(Effects effects, @Value("${crash}") CrashPoint crash) {
-            super(effects, crash);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload) {
@@ -113,8 +102,7 @@ final class CrashingApplication {
 
         private final JdbcTemplate jdbc;
 
-        ConstraintListener(Effects effects, @Value("${crash}") CrashPoint crash, JdbcTemplate jdbc) {
-            super(effects, crash);
+        ConstraintListener(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
             jdbc.execute(
                     "create table if not exists applied (name varchar(100) not null constraint applied_name unique)");
@@ -134,14 +122,13 @@ final class CrashingApplication {
     @Import(Effects.class)
     abstract static class Work {
 
-        private final Effects effects;
-        private final CrashPoint crash;
         private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
 
-        Work(Effects effects, CrashPoint crash) {
-            this.effects = effects;
-            this.crash = crash;
-        }
+        @Autowired
+        private Effects effects;
+
+        @Value("${crash}")
+        private CrashPoint crash;
 
         final void process(String payload) {
             this.effects.happen(payload);

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,9 +25,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Two JVMs that do the same work at the same time, one of which is killed again and again. */
+@Tag("slow")
 class OperationCrashIT {
 
-    private static final int ITEMS = 1500;
+    private static final int ITEMS = 800;
 
     /** What one process does before it waits to be killed: all of them together must not come to the end. */
     private static final int ITEMS_BEFORE_KILL = 300;

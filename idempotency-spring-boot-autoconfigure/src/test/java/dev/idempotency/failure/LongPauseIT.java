@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +28,7 @@ import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.util.Assert;
 
 /** Pauses that are longer than what happens meanwhile. */
+@Tag("slow")
 class LongPauseIT extends SharedApplicationTest {
 
     @BeforeAll

@@ -45,8 +45,7 @@ abstract class AbstractStrategiesIT {
     }
 
     final Stream<String> kinds() {
-        return strategies()
-                .flatMap(strategy -> Stream.of("Records", "Batches", "Polls").map(way -> strategy + way));
+        return strategies().flatMap(strategy -> Stream.of("Records", "Batches").map(way -> strategy + way));
     }
 
     @BeforeAll
@@ -150,12 +149,6 @@ abstract class AbstractStrategiesIT {
             payloads.forEach(payload -> happen("offsetBatches", payload));
         }
 
-        @KafkaListener(id = "offsetPolls", topics = "offsetPolls${suffix}", groupId = "offsetPolls${suffix}")
-        @IdempotentListener(consumer = "offsetPolls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void offsetPolls(String payload) {
-            happen("offsetPolls", payload);
-        }
-
         @KafkaListener(id = "versionRecords", topics = "versionRecords${suffix}", groupId = "versionRecords${suffix}")
         @IdempotentListener(
                 consumer = "versionRecords",
@@ -178,17 +171,6 @@ abstract class AbstractStrategiesIT {
                 version = "#payload.split(':')[1].replace('!', '')")
         void versionBatches(List<String> payloads) {
             payloads.forEach(payload -> happen("versionBatches", payload));
-        }
-
-        @KafkaListener(id = "versionPolls", topics = "versionPolls${suffix}", groupId = "versionPolls${suffix}")
-        @IdempotentListener(
-                consumer = "versionPolls",
-                strategy = Strategy.VERSION,
-                key = "#record.value().split(':')[0]",
-                version = "#record.value().split(':')[1].replace('!', '')",
-                transactionPerPoll = "true")
-        void versionPolls(String payload) {
-            happen("versionPolls", payload);
         }
 
         final void happen(String kind, String payload) {

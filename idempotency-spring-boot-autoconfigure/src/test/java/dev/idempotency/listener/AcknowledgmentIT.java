@@ -5,178 +5,97 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.NotAcknowledgedException;
-import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.Effects;
-import dev.idempotency.app.Failures;
-import dev.idempotency.app.TestApplication;
+import dev.idempotency.Strategy;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.context.annotation.Bean;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ConsumerSeekAware;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.util.backoff.FixedBackOff;
 
-class AcknowledgmentIT extends ApplicationTest {
+/** What the delivery contract does not say of acknowledgments. */
+class AcknowledgmentIT extends ListenersTest {
 
-    private TestApplication startWith(String ackMode, Class<?>... classes) {
-        return start(List.of("spring.kafka.listener.ack-mode=" + ackMode), classes);
+    @Override
+    Class<?>[] beans() {
+        return new Class<?>[] {Factories.class};
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"manual", "manual_immediate"})
-    void aDuplicateIsAcknowledgedThoughTheListenerIsNotCalled(String ackMode) {
-        try (TestApplication app = startWith(ackMode, Acknowledging.class)) {
-            app.send(this.topic, "1", "a");
-            app.send(this.topic, "1", "a");
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a");
-        }
-    }
-
-    @Test
-    void anAcknowledgmentInsideTheListenerTakesEffectAfterTheCommitAndNotIfThatFails() {
-        try (TestApplication app =
-                startWith("manual_immediate", AcknowledgesAndCommitFailsOnce.class, Failures.class)) {
-            AcknowledgesAndCommitFailsOnce.group = this.group;
-            AcknowledgesAndCommitFailsOnce.topic = this.topic;
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a");
-            assertThat(app.bean(AcknowledgesAndCommitFailsOnce.class).committedWhenAcknowledging())
-                    .as("offsets committed at the moment of the second acknowledgment, before its commit")
-                    .isEmpty();
-        }
-    }
-
-    @Test
-    void aNegativeAcknowledgmentRollsBackSoThatTheRedeliveryRuns() {
-        try (TestApplication app = startWith("manual", NacksTwice.class)) {
-            app.send(this.topic, "1", "a");
-            app.send(this.topic, "2", "b");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
-            assertThat(app.bean(NacksTwice.class).calls()).isEqualTo(4);
-        }
-    }
-
-    @Test
-    void anAcknowledgmentThatComesByAHeaderIsHeldBackToo() {
-        try (TestApplication app = startWith("manual", AcknowledgesByHeader.class)) {
-            app.send(this.topic, "1", "a");
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("DeferredAcknowledgment", "a");
-        }
+    @CsvSource(delimiter = '|', textBlock = """
+            Manual       | 1:a 1:a 1:a     | a
+            ByHeader     | 1:a 1:a         | a
+            ByOffset     | 1:a 2:nacks 3:c | a c nacks
+            InPlace      | 1:a 2:b 3:c     | a b c
+            FromMemory   | 1:a 2:b 3:c     | a b c
+            """)
+    void whatIsAcknowledgedOrNotIsAppliedOnce(String name, String messages, String effects) {
+        assertDelivered(name, messages, effects, null);
+        deliverAgain(listener(name));
+        assertThat(effects(listener(name))).containsExactly(effects.split(" "));
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {AcknowledgesLater.class, SeeksBack.class, SeeksBackByCallback.class})
-    void whatTheListenerDoesNotAcknowledgeIsRolledBackAndRedelivered(Class<? extends Unfinished> listener) {
-        String ackMode = (listener == AcknowledgesLater.class) ? "manual" : "record";
-        try (TestApplication app = startWith(ackMode, listener, Failures.class)) {
-            app.send(this.topic, "1", "a");
-            app.send(this.topic, "2", "b");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a", "b");
-            assertThat(app.bean(listener).calls()).containsExactly("a", "a", "b");
-            assertThat(app.bean(Failures.class).causes()).singleElement().isInstanceOf(NotAcknowledgedException.class);
-        }
+    @ValueSource(classes = {Late.class, SeeksBack.class, SeeksBackByCallback.class})
+    void whatTheListenerDoesNotAcknowledgeIsRolledBackAndRedelivered(Class<? extends Listener> listener) {
+        deliver(listener, "1:a", "2:b");
+        assertThat(effects(listener)).containsExactly("a", "b");
+        assertThat(this.app.bean(listener).calls()).containsExactly("a", "a", "b");
+        assertThat(failures(listener)).singleElement().isInstanceOf(NotAcknowledgedException.class);
     }
 
     @Test
     void anAcknowledgmentAfterTheListenerHasReturnedIsRefused() {
-        try (TestApplication app = startWith("manual", AcknowledgesLater.class, Failures.class)) {
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThatIllegalStateException()
-                    .isThrownBy(app.bean(AcknowledgesLater.class).kept()::acknowledge)
-                    .withMessageContaining("before it returns");
-        }
+        deliver(Later.class, "1:a");
+        assertThatIllegalStateException()
+                .isThrownBy(this.app.bean(Later.class).kept()::acknowledge)
+                .withMessageContaining("before it returns");
     }
 
-    @Import(Effects.class)
-    static class Acknowledging {
+    static class Manual extends Listener {
 
-        private final Effects effects;
-
-        Acknowledging(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "manual")
         @IdempotentListener
         void on(String payload, Acknowledgment acknowledgment) {
-            this.effects.happen(payload);
+            happen(payload);
             acknowledgment.acknowledge();
         }
     }
 
-    @Import(Effects.class)
-    static class AcknowledgesAndCommitFailsOnce {
+    static class ByHeader extends Listener {
 
-        static String group;
-        static String topic;
-
-        private final AtomicInteger calls = new AtomicInteger();
-        private final Effects effects;
-        private final JdbcTemplate jdbc;
-        private Map<Integer, Long> committedWhenAcknowledging;
-
-        AcknowledgesAndCommitFailsOnce(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
-            this.jdbc = jdbc;
-            jdbc.execute("create table once (id integer unique deferrable initially deferred)");
-            jdbc.update("insert into once (id) values (1)");
-        }
-
-        Map<Integer, Long> committedWhenAcknowledging() {
-            return this.committedWhenAcknowledging;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "manual")
         @IdempotentListener
-        void on(String payload, Acknowledgment acknowledgment) {
-            this.effects.happen(payload);
-            this.jdbc.update("insert into once (id) values (?)", this.calls.incrementAndGet());
-            acknowledgment.acknowledge();
-            this.committedWhenAcknowledging = TestApplication.committedOffsets(group, topic);
+        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
+            assertThat(acknowledgment).isInstanceOf(DeferredAcknowledgment.class);
+            happen(message.getPayload());
+            message.getHeaders()
+                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
+                    .acknowledge();
         }
     }
 
-    @Import(Effects.class)
-    static class NacksTwice {
+    static class ByOffset extends Listener {
 
-        private final AtomicInteger calls = new AtomicInteger();
-        private final Effects effects;
-
-        NacksTwice(Effects effects) {
-            this.effects = effects;
-        }
-
-        int calls() {
-            return this.calls.get();
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
+        @OwnTopic(containerFactory = "manual")
+        @IdempotentListener(strategy = Strategy.OFFSET)
         void on(String payload, Acknowledgment acknowledgment) {
-            this.effects.happen(payload);
-            if (this.calls.incrementAndGet() <= 2) {
+            happen(payload);
+            if (payload.equals("nacks") && calls().size() == 2) {
                 acknowledgment.nack(Duration.ofMillis(10));
             } else {
                 acknowledgment.acknowledge();
@@ -184,48 +103,56 @@ class AcknowledgmentIT extends ApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    static class AcknowledgesByHeader {
+    /** Fails at the first call, and negatively acknowledges the next ones, which an error handler makes. */
+    abstract static class FailsThenNacks extends Listener {
 
-        private final Effects effects;
+        private int batches;
 
-        AcknowledgesByHeader(Effects effects) {
-            this.effects = effects;
+        void on(List<String> payloads, Acknowledgment acknowledgment, int nacks, RuntimeException failure) {
+            happen(payloads);
+            this.batches++;
+            if (this.batches == 1) {
+                throw failure;
+            }
+            if (this.batches <= 1 + nacks) {
+                acknowledgment.nack(0, Duration.ofMillis(10));
+            } else {
+                acknowledgment.acknowledge();
+            }
         }
+    }
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+    static class InPlace extends FailsThenNacks {
+
+        @OwnTopic(batch = "true", containerFactory = "handledManually")
         @IdempotentListener
-        void on(Message<String> message, @Header(KafkaHeaders.ACKNOWLEDGMENT) Acknowledgment acknowledgment) {
-            this.effects.happen(message.getPayload());
-            this.effects.happen(acknowledgment.getClass().getSimpleName());
-            message.getHeaders()
-                    .get(KafkaHeaders.ACKNOWLEDGMENT, Acknowledgment.class)
-                    .acknowledge();
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            on(payloads, acknowledgment, 1, new IllegalStateException("the first time"));
         }
     }
 
-    /** Its first call does not say that the message is done. */
-    @Import(Effects.class)
-    abstract static class Unfinished {
+    static class FromMemory extends FailsThenNacks {
 
-        private final List<String> calls = new CopyOnWriteArrayList<>();
-
-        @Autowired
-        private Effects effects;
-
-        List<String> calls() {
-            return this.calls;
-        }
-
-        /** Whether this call is the first. */
-        boolean work(String payload) {
-            this.calls.add(payload);
-            this.effects.happen(payload);
-            return this.calls.size() == 1;
+        @OwnTopic(batch = "true", containerFactory = "keepingInMemory")
+        @IdempotentListener
+        void on(List<String> payloads, Acknowledgment acknowledgment) {
+            on(payloads, acknowledgment, 4, new BatchListenerFailedException("the first time", 0));
         }
     }
 
-    static class AcknowledgesLater extends Unfinished {
+    static class Late extends Listener {
+
+        @OwnTopic(containerFactory = "handledManually")
+        @IdempotentListener
+        void on(String payload, Acknowledgment acknowledgment) {
+            happen(payload);
+            if (calls().size() > 1) {
+                acknowledgment.acknowledge();
+            }
+        }
+    }
+
+    static class Later extends Listener {
 
         private Acknowledgment kept;
 
@@ -233,29 +160,27 @@ class AcknowledgmentIT extends ApplicationTest {
             return this.kept;
         }
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "manual")
         @IdempotentListener
         void on(String payload, Acknowledgment acknowledgment) {
-            if (work(payload)) {
-                this.kept = acknowledgment;
-            } else {
-                acknowledgment.acknowledge();
-            }
+            this.kept = acknowledgment;
+            acknowledgment.acknowledge();
         }
     }
 
-    static class SeeksBack extends Unfinished {
+    static class SeeksBack extends Listener {
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "handled")
         @IdempotentListener
         void on(ConsumerRecord<String, String> record, Consumer<?, ?> consumer) {
-            if (work(record.value())) {
+            happen(record.value());
+            if (calls().size() == 1) {
                 consumer.seek(new TopicPartition(record.topic(), record.partition()), record.offset());
             }
         }
     }
 
-    static class SeeksBackByCallback extends Unfinished implements ConsumerSeekAware {
+    static class SeeksBackByCallback extends Listener implements ConsumerSeekAware {
 
         private ConsumerSeekCallback callback;
 
@@ -264,12 +189,34 @@ class AcknowledgmentIT extends ApplicationTest {
             this.callback = callback;
         }
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "handled")
         @IdempotentListener
         void on(ConsumerRecord<String, String> record) {
-            if (work(record.value())) {
+            happen(record.value());
+            if (calls().size() == 1) {
                 this.callback.seek(record.topic(), record.partition(), record.offset());
             }
+        }
+    }
+
+    static class Factories {
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
+            plain = shared.handled(plain);
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return plain;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> keepingInMemory(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
+            DefaultErrorHandler handler = new DefaultErrorHandler(new FixedBackOff(10, 2));
+            handler.setSeekAfterError(false);
+            plain.setCommonErrorHandler(handler);
+            return plain;
         }
     }
 }

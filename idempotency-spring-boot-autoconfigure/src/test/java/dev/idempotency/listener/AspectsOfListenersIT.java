@@ -32,7 +32,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
-import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.resilience.annotation.EnableResilientMethods;
@@ -54,12 +53,9 @@ class AspectsOfListenersIT extends SharedApplicationTest {
                 "twice",
                 "swallowed",
                 "skipped",
-                "skipped-poll",
                 "caller",
                 "proxied",
                 "hushed",
-                "hushed-batch",
-                "hushed-handler",
                 "hushed-skipped",
                 "repeated-around",
                 "future");
@@ -71,8 +67,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {"record", "batch", "poll", "despite", "proxied", "hushed", "hushed-batch", "hushed-handler"})
+    @ValueSource(strings = {"record", "batch", "poll", "despite", "proxied", "hushed"})
     void whatAFailedCallHasWrittenIsNotCommittedWithTheCallThatAnAspectRepeats(String kind) {
         send(kind, kind + " fails once");
         awaitCaughtUp(kind);
@@ -83,7 +78,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"twice", "swallowed", "skipped", "skipped-poll"})
+    @ValueSource(strings = {"twice", "swallowed", "skipped"})
     void anAspectThatCallsTheMethodTwiceOrNotAtAllFailsItsMessage(String kind) {
         send(kind, kind + " a");
         awaitCaughtUp(kind);
@@ -91,10 +86,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         List<ConsumerRecord<String, String>> deadLetters = TopicContents.of(topic(kind) + "-dlt");
         assertThat(deadLetters).extracting(ConsumerRecord::value).containsExactly(kind + " a");
         assertThat(header(deadLetters.get(0), KafkaHeaders.DLT_EXCEPTION_STACKTRACE))
-                .contains(
-                        UnprotectedListenerException.class.getName(),
-                        "Listeners." + kind.replace("-poll", "Poll"),
-                        "an aspect between");
+                .contains(UnprotectedListenerException.class.getName(), "Listeners." + kind, "an aspect between");
     }
 
     @Test
@@ -197,7 +189,7 @@ class AspectsOfListenersIT extends SharedApplicationTest {
 
     @Component
     @EnableResilientMethods
-    @Import({Effects.class, Aspects.class, Caller.class, Handlers.class})
+    @Import({Effects.class, Aspects.class, Caller.class})
     static class Listeners {
 
         private final Map<String, Integer> calls = new ConcurrentHashMap<>();
@@ -312,13 +304,6 @@ class AspectsOfListenersIT extends SharedApplicationTest {
             process(payload);
         }
 
-        @KafkaListener(topics = "hushed-batch${suffix}", groupId = "hushed-batch${suffix}", batch = "true")
-        @IdempotentListener
-        @Hushed
-        void hushedBatch(List<String> payloads) {
-            payloads.forEach(this::process);
-        }
-
         @KafkaListener(topics = "hushed-skipped${suffix}", groupId = "hushed-skipped${suffix}")
         @IdempotentListener
         @Hushed(skips = true)
@@ -332,34 +317,6 @@ class AspectsOfListenersIT extends SharedApplicationTest {
         void repeatedAround(String payload) {
             process(payload);
         }
-
-        @KafkaListener(topics = "skipped-poll${suffix}", groupId = "skipped-poll${suffix}")
-        @IdempotentListener(transactionPerPoll = "true")
-        @Skipped
-        void skippedPoll(String payload) {
-            process(payload);
-        }
-    }
-
-    @Component
-    @KafkaListener(topics = "hushed-handler${suffix}", groupId = "hushed-handler${suffix}")
-    static class Handlers {
-
-        private final Listeners listeners;
-
-        Handlers(Listeners listeners) {
-            this.listeners = listeners;
-        }
-
-        @KafkaHandler
-        @IdempotentListener
-        @Hushed
-        void on(String payload) {
-            this.listeners.process(payload);
-        }
-
-        @KafkaHandler
-        void onNumber(Integer unprotected) {}
     }
 
     static class Proxied {

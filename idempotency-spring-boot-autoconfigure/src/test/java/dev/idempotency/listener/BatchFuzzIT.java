@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.Strategy;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.BrokenCommits;
 import dev.idempotency.app.Effects;
@@ -18,23 +17,24 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.stereotype.Component;
 import org.springframework.util.backoff.ExponentialBackOff;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** Thousands of records, random failures of every kind, and at the end each message took effect exactly once. */
+@Tag("slow")
 class BatchFuzzIT extends ApplicationTest {
 
     private static final int MESSAGES = 500;
@@ -54,19 +54,11 @@ class BatchFuzzIT extends ApplicationTest {
         "OneByOne, batch, springs-default",
         "OneByOne, batch, recovering",
         "Automatic, batch, provided",
-        "Manual, manual, provided",
-        "OffsetsOfBatches, batch, recovering",
-        "OffsetsOfAcknowledged, manual, provided",
-        "OffsetsOfPolls, batch, recovering",
-        "OffsetsOfRecords, record, provided",
-        "ByConstraint, manual, provided",
-        "ConstrainedOneByOne, batch, recovering"
+        "Manual, manual, provided"
     })
     void nothingIsLostAndNothingIsAppliedTwice(String listener, String ackMode, String errorHandler) throws Exception {
         GIVEN_UP.clear();
-        boolean oneByOne = List.of("OneByOne", "OffsetsOfPolls", "OffsetsOfRecords", "ConstrainedOneByOne")
-                .contains(listener);
-        boolean offsets = listener.contains("Offsets");
+        boolean oneByOne = listener.equals("OneByOne");
         boolean recovers = errorHandler.equals("recovering");
         Random random = new Random(42);
         try (TestApplication app = start(
@@ -89,8 +81,7 @@ class BatchFuzzIT extends ApplicationTest {
                 boolean poison = recovers && i % 250 == 7;
                 String name = (poison ? "poison-" : "message-") + i;
                 expected.add(name);
-                // By its offset a copy is another message.
-                int copies = (!offsets && random.nextInt(5) == 0) ? 2 : 1;
+                int copies = (random.nextInt(5) == 0) ? 2 : 1;
                 for (int copy = 0; copy < copies; copy++) {
                     app.send(new ProducerRecord<>(
                             this.topic,
@@ -101,10 +92,6 @@ class BatchFuzzIT extends ApplicationTest {
                 }
             }
             app.awaitCaughtUp(this.group, this.topic);
-            if (offsets) {
-                app.rewind(this.group, this.topic);
-                app.awaitCaughtUp(this.group, this.topic);
-            }
             Map<String, Integer> counts = app.bean(Effects.class).counts();
             assertThat(counts)
                     .allSatisfy((name, count) -> assertThat(count).as(name).isOne());
@@ -140,10 +127,6 @@ class BatchFuzzIT extends ApplicationTest {
 
     static class Automatic extends RandomlyFailing {
 
-        Automatic(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
         void on(List<String> payloads) {
@@ -152,10 +135,6 @@ class BatchFuzzIT extends ApplicationTest {
     }
 
     static class Manual extends RandomlyFailing {
-
-        Manual(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
@@ -172,10 +151,6 @@ class BatchFuzzIT extends ApplicationTest {
     /** In one transaction per poll. */
     static class OneByOne extends RandomlyFailing {
 
-        OneByOne(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener(transactionPerPoll = "true")
         void on(String payload) {
@@ -189,139 +164,16 @@ class BatchFuzzIT extends ApplicationTest {
         }
     }
 
-    static class OffsetsOfBatches extends RandomlyFailing {
-
-        OffsetsOfBatches(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            processOrFail(payloads);
-        }
-    }
-
-    static class OffsetsOfAcknowledged extends Manual {
-
-        OffsetsOfAcknowledged(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads, Acknowledgment acknowledgment) {
-            super.on(payloads, acknowledgment);
-        }
-    }
-
-    static class OffsetsOfPolls extends OneByOne {
-
-        OffsetsOfPolls(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
-        }
-    }
-
-    static class OffsetsOfRecords extends OneByOne {
-
-        OffsetsOfRecords(Effects effects, BrokenCommits commits) {
-            super(effects, commits);
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(String payload) {
-            super.on(payload);
-        }
-    }
-
-    /** A row that is unique tells its duplicates; its effects are not. */
-    @Component
-    static class UniqueRows {
-
-        private final JdbcTemplate jdbc;
-
-        UniqueRows(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-            jdbc.execute("create table unique_row (name varchar(100) not null constraint unique_row_name unique)");
-        }
-
-        void insert(String name) {
-            this.jdbc.update("insert into unique_row (name) values (?)", name);
-        }
-    }
-
-    @Import(UniqueRows.class)
-    static class ByConstraint extends Manual {
-
-        private final UniqueRows rows;
-
-        ByConstraint(Effects effects, BrokenCommits commits, UniqueRows rows) {
-            super(effects, commits);
-            this.rows = rows;
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "unique_row_name")
-        void on(List<String> payloads, Acknowledgment acknowledgment) {
-            super.on(payloads, acknowledgment);
-        }
-
-        @Override
-        void process(String payload) {
-            super.process(payload);
-            this.rows.insert(payload);
-        }
-    }
-
-    @Import(UniqueRows.class)
-    static class ConstrainedOneByOne extends OneByOne {
-
-        private final UniqueRows rows;
-
-        ConstrainedOneByOne(Effects effects, BrokenCommits commits, UniqueRows rows) {
-            super(effects, commits);
-            this.rows = rows;
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(
-                strategy = Strategy.UNIQUE_CONSTRAINT,
-                uniqueConstraint = "unique_row_name",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
-        }
-
-        @Override
-        void process(String payload) {
-            super.process(payload);
-            this.rows.insert(payload);
-        }
-    }
-
     @Import({Effects.class, BrokenCommits.class})
     abstract static class RandomlyFailing {
 
-        private final Effects effects;
-        private final BrokenCommits commits;
         private final Random random = new Random(7);
 
-        RandomlyFailing(Effects effects, BrokenCommits commits) {
-            this.effects = effects;
-            this.commits = commits;
-        }
+        @Autowired
+        private Effects effects;
+
+        @Autowired
+        private BrokenCommits commits;
 
         boolean oneIn(int many) {
             return this.random.nextInt(many) == 0;

@@ -3,194 +3,133 @@ package dev.idempotency.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.ApplicationTest;
-import dev.idempotency.app.Effects;
-import dev.idempotency.app.Failures;
-import dev.idempotency.app.Outcomes;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.listener.ledger.AccountRepository;
 import dev.idempotency.listener.ledger.Booking;
 import dev.idempotency.listener.ledger.BookingRepository;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
-import org.springframework.context.annotation.Import;
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.jdbc.repository.config.EnableJdbcRepositories;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-class ListenerTransactionsIT extends ApplicationTest {
+/** Transactions of listeners, in an application with all that Spring Boot configures by itself. */
+class ListenerTransactionsIT extends ListenersTest {
+
+    @Override
+    String[] properties() {
+        return new String[] {"spring.jpa.hibernate.ddl-auto=create", "idempotency.key.on-missing=process"};
+    }
+
+    @Override
+    Class<?>[] beans() {
+        return new Class<?>[] {TestApplication.Everything.class, Repositories.class, InnerService.class};
+    }
 
     @Test
     void theListenersOwnTransactionAttributesHold() {
-        try (TestApplication app = start(WithAttributes.class)) {
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("serializable a, with a timeout");
-        }
+        assertDelivered("WithAttributes", "1:a", "serializable,with-a-timeout", null);
     }
 
     @Test
     void anExceptionForWhichTheListenerCommitsLeavesWorkAndClaimCommitted() {
-        try (TestApplication app = start(CommitsDespiteException.class, Failures.class, Outcomes.class)) {
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a");
-            assertThat(app.bean(Failures.class).causes()).hasSize(1);
-            assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
-            assertThat(app.bean(Outcomes.class).processed).hasSize(1);
-            assertThat(app.bean(Outcomes.class).failed).hasValue(0);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(classes = {FailsAfterCommit.class, FailsAfterCommitOfPoll.class})
-    void whatIsThrownAfterTheCommitDoesNotMakeAFailureOfIt(Class<?> listener) {
-        try (TestApplication app = start(listener, Failures.class, Outcomes.class)) {
-            app.send(this.topic, "1", "a");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).containsExactly("a");
-            assertThat(app.bean(Outcomes.class).processed).hasSize(1);
-            assertThat(app.bean(Outcomes.class).failed).hasValue(0);
-            assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
-            assertThat(app.bean(Failures.class).recovered()).isEmpty();
-        }
+        assertDelivered("Commits", "1:a", "a", null);
+        assertThat(failures(Commits.class)).hasSize(1);
+        assertThat(outcomes(Commits.class).duplicates).hasSize(1);
+        assertThat(outcomes(Commits.class).processed).hasSize(1);
+        assertThat(outcomes(Commits.class).failed).hasValue(0);
     }
 
     @Test
     void aFailureThatMarkedTheTransactionIsNotHiddenByTheListener() {
-        try (TestApplication app = start(
-                List.of("spring.jpa.hibernate.ddl-auto=create"),
-                CatchesInner.class,
-                InnerService.class,
-                TestApplication.Everything.class,
-                Failures.class)) {
-            app.send(this.topic, "1", "service");
-            app.send(this.topic, "2", "repository");
-            app.send(this.topic, "3", "own");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.bean(Effects.class).all()).isEmpty();
-            assertThat(app.bean(Failures.class).causes())
-                    .as("what the listener throws itself comes unchanged")
-                    .contains(CatchesInner.OWN)
-                    .filteredOn(cause -> cause != CatchesInner.OWN)
-                    .isNotEmpty()
-                    .allSatisfy(cause -> assertThat(cause).isInstanceOf(UnexpectedRollbackException.class));
-        }
+        deliver(CatchesInner.class, "1:service", "2:repository", "3:own");
+        assertThat(effects(CatchesInner.class)).isEmpty();
+        assertThat(failures(CatchesInner.class))
+                .as("what the listener throws itself comes unchanged")
+                .contains(CatchesInner.OWN)
+                .filteredOn(cause -> cause != CatchesInner.OWN)
+                .isNotEmpty()
+                .allSatisfy(cause -> assertThat(cause).isInstanceOf(UnexpectedRollbackException.class));
     }
 
     @Test
     void jpaSpringDataJdbcAndTheClaimShareOneTransaction() {
-        try (TestApplication app = start(
-                List.of("spring.jpa.hibernate.ddl-auto=create"),
-                JpaListener.class,
-                TestApplication.Everything.class,
-                Failures.class,
-                Outcomes.class)) {
-            assertThat(app.context().getBean("transactionManager")).isInstanceOf(JpaTransactionManager.class);
-            app.send(this.topic, "1", "alice");
-            app.send(this.topic, "1", "alice");
-            app.awaitCaughtUp(this.group, this.topic);
-            assertThat(app.jdbc().queryForObject("select balance from account where name = 'alice'", Integer.class))
-                    .isEqualTo(1);
-            assertThat(app.jdbc().queryForList("select text from booking", String.class))
-                    .containsExactly("alice");
-            assertThat(app.bean(Effects.class).all()).containsExactly("alice");
-            assertThat(app.bean(Failures.class).causes())
-                    .as("the first attempt")
-                    .hasSize(1);
-            assertThat(app.bean(Outcomes.class).duplicates).hasSize(1);
+        assertThat(this.app.context().getBean("transactionManager")).isInstanceOf(JpaTransactionManager.class);
+        assertDelivered("OnJpa", "1:alice 1:alice", "alice", null);
+        JdbcTemplate jdbc = this.app.jdbc();
+        assertThat(jdbc.queryForObject("select balance from account where name = 'alice'", Integer.class))
+                .isEqualTo(1);
+        assertThat(jdbc.queryForList("select text from booking", String.class)).containsExactly("alice");
+        assertThat(this.app.bean(OnJpa.class).calls()).hasSize(2);
+        assertThat(outcomes(OnJpa.class).duplicates).hasSize(1);
+    }
+
+    /** Though a statement of the library's follows, or nothing is claimed as the messages have no key. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            SwallowsBeforeCommit | 1:a 2:swallows 3:c
+            SwallowsWithInbox    | 1:a 2:swallows 3:c
+            SwallowsOfPoll       | 1:a 2:swallows 3:c
+            Swallows             | :a :swallows :c
+            SwallowsOfBatch      | :a :c :swallows
+            SwallowsAndThrows    | :a :swallows :c
+            """)
+    void aListenerThatCatchesAnErrorWhichItsTransactionDoesNotSurviveHasFailed(String name, String messages) {
+        assertDelivered(name, messages, "a c", "swallows");
+        int keys = messages.startsWith(":") ? 0 : 2;
+        assertThat(outcomes(listener(name)).processed).hasSize(keys);
+        assertThat(outcomes(listener(name)).missingKeys).hasSize(2 - keys);
+    }
+
+    @EntityScan(basePackageClasses = Account.class)
+    @EnableJpaRepositories(basePackageClasses = AccountRepository.class)
+    @EnableJdbcRepositories(basePackageClasses = AccountRepository.class)
+    static class Repositories {
+
+        Repositories(JdbcTemplate jdbc) {
+            jdbc.execute("create table booking (id serial primary key, text varchar(100) not null)");
         }
     }
 
-    @Import(Effects.class)
-    static class WithAttributes {
+    static class WithAttributes extends Listener {
 
-        private final Effects effects;
-        private final JdbcTemplate jdbc;
+        @Autowired
+        private JdbcTemplate jdbc;
 
-        WithAttributes(Effects effects, JdbcTemplate jdbc) {
-            this.effects = effects;
-            this.jdbc = jdbc;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic
         @IdempotentListener
         @Transactional(isolation = Isolation.SERIALIZABLE, timeout = 17)
         void on(String payload) {
-            String isolation = this.jdbc.queryForObject("show transaction_isolation", String.class);
             boolean timeout = TransactionSynchronizationManager.getResourceMap().values().stream()
-                    .anyMatch(resource -> resource.toString() != null
-                            && resource instanceof org.springframework.transaction.support.ResourceHolderSupport holder
+                    .anyMatch(resource -> resource instanceof ResourceHolderSupport holder
                             && holder.hasTimeout()
                             && holder.getTimeToLiveInSeconds() <= 17);
-            this.effects.happen(isolation + " " + payload + (timeout ? ", with a timeout" : ""));
+            happen(this.jdbc.queryForObject("show transaction_isolation", String.class)
+                    + (timeout ? ",with-a-timeout" : ""));
         }
     }
 
-    @Import(Effects.class)
-    static class CommitsDespiteException {
+    static class Commits extends Listener {
 
-        private final Effects effects;
-
-        CommitsDespiteException(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "handled")
         @IdempotentListener
         @Transactional(noRollbackFor = IllegalStateException.class)
         void on(String payload) {
-            this.effects.happen(payload);
+            happen(payload);
             throw new IllegalStateException("not a reason to roll back");
-        }
-    }
-
-    @Import(Effects.class)
-    static class FailsAfterCommit {
-
-        private final Effects effects;
-
-        FailsAfterCommit(Effects effects) {
-            this.effects = effects;
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener
-        void on(String payload) {
-            this.effects.happen(payload);
-            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                @Override
-                public void afterCommit() {
-                    throw new ClassCastException("which error handlers do not retry");
-                }
-            });
-        }
-    }
-
-    static class FailsAfterCommitOfPoll extends FailsAfterCommit {
-
-        FailsAfterCommitOfPoll(Effects effects) {
-            super(effects);
-        }
-
-        @Override
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            super.on(payload);
         }
     }
 
@@ -202,27 +141,22 @@ class ListenerTransactionsIT extends ApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    @EntityScan(basePackageClasses = Account.class)
-    @EnableJpaRepositories(basePackageClasses = AccountRepository.class)
-    static class CatchesInner {
+    static class CatchesInner extends Listener {
 
         static final UnexpectedRollbackException OWN = new UnexpectedRollbackException("of an inner transaction");
 
-        private final Effects effects;
         private final InnerService service;
         private final AccountRepository accounts;
 
-        CatchesInner(Effects effects, InnerService service, AccountRepository accounts) {
-            this.effects = effects;
+        CatchesInner(InnerService service, AccountRepository accounts) {
             this.service = service;
             this.accounts = accounts;
         }
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic(containerFactory = "handled")
         @IdempotentListener
         void on(String payload) {
-            this.effects.happen(payload);
+            happen(payload);
             if (payload.equals("own")) {
                 throw OWN;
             }
@@ -238,25 +172,17 @@ class ListenerTransactionsIT extends ApplicationTest {
         }
     }
 
-    @Import(Effects.class)
-    @EntityScan(basePackageClasses = Account.class)
-    @EnableJpaRepositories(basePackageClasses = AccountRepository.class)
-    @EnableJdbcRepositories(basePackageClasses = AccountRepository.class)
-    static class JpaListener {
+    static class OnJpa extends Listener {
 
-        private final AtomicInteger calls = new AtomicInteger();
         private final AccountRepository accounts;
         private final BookingRepository bookings;
-        private final Effects effects;
 
-        JpaListener(AccountRepository accounts, BookingRepository bookings, Effects effects, JdbcTemplate jdbc) {
+        OnJpa(AccountRepository accounts, BookingRepository bookings) {
             this.accounts = accounts;
             this.bookings = bookings;
-            this.effects = effects;
-            jdbc.execute("create table booking (id serial primary key, text varchar(100) not null)");
         }
 
-        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @OwnTopic
         @IdempotentListener
         @Transactional
         void on(String name) {
@@ -264,10 +190,98 @@ class ListenerTransactionsIT extends ApplicationTest {
             account.credit(1);
             this.accounts.save(account);
             this.bookings.save(new Booking(null, name));
-            this.effects.happen(name);
-            if (this.calls.incrementAndGet() == 1) {
-                throw new IllegalStateException("all three are undone, and the claim");
+            happenAndFailOnceAt("alice", name);
+        }
+    }
+
+    abstract static class Swallowing extends Listener {
+
+        @Autowired
+        private JdbcTemplate jdbc;
+
+        void process(String payload) {
+            happen(payload);
+            if (payload.equals("swallows")) {
+                swallowError();
             }
+        }
+
+        void swallowError() {
+            try {
+                this.jdbc.update("insert into nowhere (id) values (1)");
+            } catch (DataAccessException ex) {
+                // All seems well.
+            }
+        }
+    }
+
+    static class Swallows extends Swallowing {
+
+        @OwnTopic
+        @IdempotentListener
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    static class SwallowsWithInbox extends Swallowing {
+
+        @OwnTopic
+        @IdempotentListener(inbox = "true")
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    static class SwallowsOfPoll extends Swallowing {
+
+        @OwnTopic
+        @IdempotentListener(transactionPerPoll = "true")
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
+    static class SwallowsOfBatch extends Swallowing {
+
+        @OwnTopic(batch = "true")
+        @IdempotentListener
+        void on(List<String> payloads) {
+            payloads.forEach(this::process);
+        }
+    }
+
+    static class SwallowsAndThrows extends Swallowing {
+
+        @OwnTopic
+        @IdempotentListener
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void on(String payload) {
+            process(payload);
+            if (payload.equals("swallows")) {
+                throw new IllegalStateException("no reason to roll back");
+            }
+        }
+    }
+
+    /** As a {@code @TransactionalEventListener} does in that phase. */
+    static class SwallowsBeforeCommit extends Swallowing {
+
+        @OwnTopic
+        @IdempotentListener
+        void on(String payload) {
+            process(payload);
+        }
+
+        @Override
+        void swallowError() {
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+                @Override
+                public void beforeCommit(boolean readOnly) {
+                    SwallowsBeforeCommit.super.swallowError();
+                }
+            });
         }
     }
 }

@@ -209,17 +209,16 @@ class RecreatedTopicIT extends ApplicationTest {
     /** Nobody looks while the topic is another one, and what is in it then begins before the position and ends behind it. */
     @Test
     void aPositionOfTheOldTopicDropsNothingOfANewOneThatReachesBeyondIt() {
-        List<String> kinds = List.of("batches", "polls", "records");
-        try (TestApplication app = start(Offsets.class)) {
+        try (TestApplication app = start(Listeners.class)) {
             send(app, "a", "b", "c");
-            awaitEffectsOf(kinds, app, "a", "b", "c");
+            awaitEffects(app, "a", "b", "c");
         }
-        recreateTopic(kinds);
+        recreateTopic(KINDS);
         try (TestApplication app = start(Sender.class)) {
             send(app, "d", "e", "f", "g", "h");
         }
-        try (TestApplication app = start(Offsets.class)) {
-            awaitEffectsOf(kinds, app, "a", "b", "c", "d", "e", "f", "g", "h");
+        try (TestApplication app = start(Listeners.class)) {
+            awaitEffects(app, "a", "b", "c", "d", "e", "f", "g", "h");
         }
     }
 
@@ -234,13 +233,9 @@ class RecreatedTopicIT extends ApplicationTest {
     }
 
     private static void awaitEffects(TestApplication app, String... values) {
-        awaitEffectsOf(KINDS, app, values);
-    }
-
-    private static void awaitEffectsOf(List<String> kinds, TestApplication app, String... values) {
         awaitAll(
                 app,
-                kinds.stream()
+                KINDS.stream()
                         .flatMap(kind -> Stream.of(values).map(value -> kind + " " + value))
                         .toArray(String[]::new));
     }
@@ -336,30 +331,6 @@ class RecreatedTopicIT extends ApplicationTest {
 
     /** It listens to nothing. */
     static class Sender {}
-
-    static class Offsets {
-
-        @Autowired
-        private Effects effects;
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}records")
-        @IdempotentListener(consumer = "records", strategy = Strategy.OFFSET)
-        void records(String payload) {
-            this.effects.happen("records " + payload);
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}batches", batch = "true")
-        @IdempotentListener(consumer = "batches", strategy = Strategy.OFFSET)
-        void batches(List<String> payloads) {
-            payloads.forEach(payload -> this.effects.happen("batches " + payload));
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}polls")
-        @IdempotentListener(consumer = "polls", strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void polls(String payload) {
-            this.effects.happen("polls " + payload);
-        }
-    }
 
     static class Identified {
 

@@ -10,12 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 
 /** Instances that come and go while messages are processed, some of which fail at first. */
+@Tag("slow")
 class RollingRestartIT extends ApplicationTest {
 
     /** How the instances of a group come to have its partitions. */

@@ -45,7 +45,7 @@ import org.springframework.transaction.annotation.Transactional;
 class RoundTripsIT {
 
     private static final int RAW = 2;
-    private static final int MESSAGES = 500;
+    private static final int MESSAGES = 200;
     private static final int CONNECTIONS = 4;
     private static final String ALIVE_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
@@ -234,7 +234,7 @@ class RoundTripsIT {
             this.effects.happen("known " + payload);
         }
 
-        @KafkaListener(id = "known-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=100")
+        @KafkaListener(id = "known-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=50")
         @IdempotentListener("known-batch")
         void knownBatch(List<String> payloads) {
             this.effects.happen("known-batch of " + payloads.size());
@@ -273,7 +273,7 @@ class RoundTripsIT {
             this.effects.happen("kept " + payload);
         }
 
-        @KafkaListener(id = "kept-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=250")
+        @KafkaListener(id = "kept-batch", topics = "${topic}", batch = "true", properties = "max.poll.records=100")
         @IdempotentListener(inbox = "true")
         void keptBatch(List<String> payloads) {
             this.effects.happen("kept-batch of " + payloads.size());

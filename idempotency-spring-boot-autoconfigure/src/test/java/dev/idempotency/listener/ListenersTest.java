@@ -1,0 +1,279 @@
+package dev.idempotency.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.Outcomes;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.observe.IdempotencyObserver;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Scope;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.DefaultErrorHandler;
+import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * Tests whose nested {@link Listener listeners} are one application. Each has its own topic and group, and is started when its
+ * messages are there, so that they come as one batch or poll. A message has three attempts.
+ */
+abstract class ListenersTest extends SharedApplicationTest {
+
+    /** For the method, or the class, of a {@link Listener}. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @KafkaListener(id = "#{__listener.topic}", topics = "#{__listener.topic}", autoStartup = "false")
+    @interface OwnTopic {
+
+        @AliasFor(annotation = KafkaListener.class)
+        String batch() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String containerFactory() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String containerPostProcessor() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String filter() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String errorHandler() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String info() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String[] properties() default {};
+    }
+
+    /** Its effects and calls are those of its class alone. */
+    abstract static class Listener {
+
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+
+        @Autowired
+        private Effects effects;
+
+        @Value("${suffix}")
+        private String suffix;
+
+        public String getTopic() {
+            return name(getClass()) + this.suffix;
+        }
+
+        List<String> calls() {
+            return this.calls;
+        }
+
+        void happen(String payload) {
+            this.calls.add(payload);
+            this.effects.happen(name(getClass()) + " " + payload);
+        }
+
+        void happen(List<String> payloads) {
+            new ArrayList<>(payloads).forEach(this::happen);
+        }
+
+        /** Fails when it is called with the payload for the first time, and that is to fail. */
+        void happenAndFailOnceAt(String failing, String payload) {
+            happenAndFailOnceAt(failing, payload, new IllegalStateException("the first time"));
+        }
+
+        void happenAndFailOnceAt(String failing, String payload, RuntimeException failure) {
+            happen(payload);
+            if (payload.equals(failing)
+                    && this.calls.stream().filter(failing::equals).count() == 1) {
+                throw failure;
+            }
+        }
+    }
+
+    /** Properties of the application, of the form {@code name=value}. */
+    String[] properties() {
+        return new String[0];
+    }
+
+    /** What the application has beside its listeners. */
+    Class<?>[] beans() {
+        return new Class<?>[0];
+    }
+
+    @BeforeAll
+    void startListeners() {
+        List<Class<?>> classes = new ArrayList<>(List.of(Shared.class));
+        classes.addAll(Arrays.asList(beans()));
+        Class<?>[] listeners = Arrays.stream(getClass().getDeclaredClasses())
+                .filter(type -> Listener.class.isAssignableFrom(type) && !Modifier.isAbstract(type.getModifiers()))
+                .toArray(Class<?>[]::new);
+        classes.addAll(Arrays.asList(listeners));
+        createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
+        List<String> all = new ArrayList<>(List.of(
+                "idempotency.cleanup.interval=-",
+                "idempotency.errors.initial-interval=10ms",
+                "idempotency.errors.max-interval=20ms",
+                "idempotency.errors.max-attempts=3",
+                "idempotency.errors.outage.max-interval=20ms"));
+        all.addAll(Arrays.asList(properties()));
+        start(all, classes.toArray(Class<?>[]::new));
+    }
+
+    @AfterEach
+    void stopListeners() {
+        registry().getListenerContainers().forEach(MessageListenerContainer::stop);
+    }
+
+    private KafkaListenerEndpointRegistry registry() {
+        return this.app.bean(KafkaListenerEndpointRegistry.class);
+    }
+
+    private static String name(Class<?> listener) {
+        return listener.getSimpleName().replaceFirst("\\$\\$.*", "");
+    }
+
+    String topic(Class<? extends Listener> listener) {
+        return topic(name(listener));
+    }
+
+    /** A listener by the simple name of its class. */
+    Class<? extends Listener> listener(String name) {
+        return Arrays.stream(getClass().getDeclaredClasses())
+                .filter(type -> type.getSimpleName().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .asSubclass(Listener.class);
+    }
+
+    /** Sends messages, written {@code id:payload} or {@code :payload}, and waits until the listener is done with them. */
+    void deliver(Class<? extends Listener> listener, String... messages) {
+        send(listener, messages);
+        startContainers(listener);
+        awaitCaughtUp(name(listener));
+    }
+
+    /** Those of its retry topics too, whose ids begin with its own. */
+    void startContainers(Class<? extends Listener> listener) {
+        registry()
+                .getListenerContainersMatching(id -> id.startsWith(topic(listener)))
+                .forEach(MessageListenerContainer::start);
+    }
+
+    void send(Class<? extends Listener> listener, String... messages) {
+        for (String message : messages) {
+            String[] parts = message.split(":", 2);
+            this.app.send(topic(listener), parts[0].isEmpty() ? null : parts[0], parts[1]);
+        }
+    }
+
+    /** All that is delivered comes once more. */
+    void deliverAgain(Class<? extends Listener> listener) {
+        stopListeners();
+        TestApplication.commitBeginning(topic(listener), topic(listener));
+        startContainers(listener);
+        awaitCaughtUp(name(listener));
+    }
+
+    List<String> effects(Class<? extends Listener> listener) {
+        return effectsOf(name(listener)).stream()
+                .map(effect -> effect.substring(name(listener).length() + 1))
+                .toList();
+    }
+
+    /** What became dead letters, or was recovered by the application's own error handler. */
+    List<String> givenUp(Class<? extends Listener> listener) {
+        List<String> all = new ArrayList<>(TopicContents.values(topic(listener) + "-dlt"));
+        this.app.bean(Shared.class).recovered.stream()
+                .filter(record -> record.topic().equals(topic(listener)))
+                .forEach(record -> all.add(String.valueOf(record.value())));
+        return all;
+    }
+
+    Outcomes outcomes(Class<? extends Listener> listener) {
+        return this.app.bean(Shared.class).outcomes.get(topic(listener));
+    }
+
+    /** Failures that the application's own error handler has seen. */
+    List<Throwable> failures(Class<? extends Listener> listener) {
+        return this.app.bean(Shared.class).failures.getOrDefault(topic(listener), List.of());
+    }
+
+    /** Delivers messages, separated by blanks, and expects these effects and dead letters. */
+    void assertDelivered(String name, String messages, String effects, String givenUp) {
+        deliver(listener(name), messages.split(" "));
+        assertThat(effects(listener(name))).containsExactly(words(effects));
+        assertThat(givenUp(listener(name))).containsExactly(words(givenUp));
+    }
+
+    private static String[] words(String text) {
+        return (text == null) ? new String[0] : text.split(" ");
+    }
+
+    @Import(Effects.class)
+    static class Shared {
+
+        private final List<ConsumerRecord<?, ?>> recovered = new CopyOnWriteArrayList<>();
+        private final Map<String, List<Throwable>> failures = new ConcurrentHashMap<>();
+        private final Map<String, Outcomes> outcomes = new ConcurrentHashMap<>();
+
+        @Bean
+        IdempotencyObserver outcomes() {
+            return consumer -> this.outcomes
+                    .computeIfAbsent(consumer.groupId(), any -> new Outcomes())
+                    .observe(consumer);
+        }
+
+        /** A container factory as Spring Boot has it, to be changed. */
+        @Bean
+        @Scope("prototype")
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> plain(
+                ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            configurer.configure(factory, consumers);
+            return factory;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> manual(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
+            plain.getContainerProperties().setAckMode(AckMode.MANUAL);
+            return plain;
+        }
+
+        /** With an error handler of the application's own, which gives up after 20 retries. */
+        @Bean
+        ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
+            DefaultErrorHandler handler =
+                    new DefaultErrorHandler((record, failure) -> this.recovered.add(record), new FixedBackOff(0, 20));
+            handler.setRetryListeners((record, failure, attempt) -> this.failures
+                    .computeIfAbsent(record.topic(), any -> new CopyOnWriteArrayList<>())
+                    .add(failure.getCause()));
+            plain.setCommonErrorHandler(handler);
+            return plain;
+        }
+    }
+}
