@@ -5,6 +5,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import java.security.Principal;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,22 @@ final class EndpointInput {
     /** Text for responses and for the log, in which line breaks could forge lines. */
     static String printable(String text) {
         return StringUtils.truncate(text, LONGEST_QUOTE).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /** The response to a request that was understood, and refused. */
+    record Refused(String refused) {}
+
+    static WebEndpointResponse<Object> refused(RuntimeException reason, int status) {
+        return new WebEndpointResponse<>(new Refused(String.valueOf(reason.getMessage())), status);
+    }
+
+    /** Parses a parameter that may be absent; what it does not take is a bad request. */
+    static <T> @Nullable T parse(@Nullable String text, Function<String, T> parser) {
+        try {
+            return (text != null) ? parser.apply(text) : null;
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+        }
     }
 
     static InvalidEndpointRequestException missingConsumer() {

@@ -37,7 +37,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
     DeadLetterReport.class,
     DeadLetterReport.Page.class,
     DeadLetterReport.Overview.class,
-    IdempotencyDeadLettersEndpoint.Refused.class,
+    EndpointInput.Refused.class,
     RedriveReport.class
 })
 @Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
@@ -89,7 +89,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     : new WebEndpointResponse<>(DeadLetterReport.Page.of(
                             this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
         } catch (RedriveException ex) {
-            return refused(ex, 503);
+            return EndpointInput.refused(ex, 503);
         }
     }
 
@@ -145,7 +145,7 @@ public final class IdempotencyDeadLettersEndpoint {
         if (!this.deadLetters.consumers().contains(consumer)) {
             return EndpointInput.notFound();
         }
-        ExceptionPattern pattern = (exception != null) ? pattern(exception) : null;
+        ExceptionPattern pattern = EndpointInput.parse(exception, ExceptionPattern::new);
         logger.warn(
                 "A redrive of {} of consumer '{}' was requested by {}",
                 (deadLetter != null)
@@ -165,15 +165,7 @@ public final class IdempotencyDeadLettersEndpoint {
                             202);
         } catch (RedriveException ex) {
             // It has a cause if the brokers are to blame.
-            return refused(ex, (ex.getCause() != null) ? 503 : 409);
-        }
-    }
-
-    private static ExceptionPattern pattern(String text) {
-        try {
-            return new ExceptionPattern(text);
-        } catch (IllegalArgumentException ex) {
-            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+            return EndpointInput.refused(ex, (ex.getCause() != null) ? 503 : 409);
         }
     }
 
@@ -197,11 +189,4 @@ public final class IdempotencyDeadLettersEndpoint {
         }
         return EndpointInput.noContent(cancelled);
     }
-
-    private static WebEndpointResponse<Object> refused(RedriveException failure, int status) {
-        return new WebEndpointResponse<>(new Refused(String.valueOf(failure.getMessage())), status);
-    }
-
-    /** Why nothing was done. */
-    record Refused(String refused) {}
 }

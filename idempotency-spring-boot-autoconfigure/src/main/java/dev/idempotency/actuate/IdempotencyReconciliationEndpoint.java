@@ -32,7 +32,7 @@ import org.springframework.util.Assert;
 @RegisterReflectionForBinding({
     ReconciliationReport.class,
     IdempotencyReconciliationEndpoint.Overview.class,
-    IdempotencyReconciliationEndpoint.Refused.class
+    EndpointInput.Refused.class
 })
 @Endpoint(id = "idempotencyreconciliation", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyReconciliationEndpoint {
@@ -80,9 +80,9 @@ public final class IdempotencyReconciliationEndpoint {
             request = new ReconciliationRequest(
                     consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
         } catch (DateTimeParseException ex) {
-            return new WebEndpointResponse<>(new Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(new EndpointInput.Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
-            return new WebEndpointResponse<>(new Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         }
         logger.warn(
                 "A reconciliation of consumer '{}' since {}{} was requested by {}",
@@ -95,7 +95,7 @@ public final class IdempotencyReconciliationEndpoint {
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
         } catch (ReconciliationException ex) {
-            return new WebEndpointResponse<>(new Refused(String.valueOf(ex.getMessage())), 409);
+            return EndpointInput.refused(ex, 409);
         }
     }
 
@@ -123,7 +123,4 @@ public final class IdempotencyReconciliationEndpoint {
 
     /** The consumers that can be reconciled, and the reconciliations that run or ran last. */
     record Overview(List<String> consumers, List<ReconciliationReport> reconciliations) {}
-
-    /** Why nothing was done. */
-    record Refused(String refused) {}
 }

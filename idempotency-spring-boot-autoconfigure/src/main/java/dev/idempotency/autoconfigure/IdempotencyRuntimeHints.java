@@ -17,7 +17,6 @@ import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
-import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -49,7 +48,6 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     private static void registerKeyExpressions(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
         Stream.of(ConsumerRecord.class, Headers.class, Header.class, TopicCoordinates.class)
                 .forEach(type -> reflection.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
-        reflection.registerType(SpelNodeImpl.class, hint -> hint.withField("children"));
         reflection.registerTypeIfPresent(
                 classLoader, "dev.idempotency.key.JsonPathFunction", MemberCategory.INVOKE_PUBLIC_METHODS);
     }

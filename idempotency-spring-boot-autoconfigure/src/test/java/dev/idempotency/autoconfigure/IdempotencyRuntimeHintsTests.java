@@ -34,7 +34,6 @@ import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader;
-import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.javapoet.ClassName;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -112,8 +111,7 @@ class IdempotencyRuntimeHintsTests {
     }
 
     @Test
-    void keyExpressionsCanBeParsedAndEvaluatedOnRecordsAndPayloads() {
-        assertRegistered(reflection().onFieldAccess(SpelNodeImpl.class, "children"));
+    void keyExpressionsCanBeEvaluatedOnRecordsAndPayloads() {
         assertRegistered(reflection().onMethodInvocation(ConsumerRecord.class, "key"));
         assertRegistered(reflection().onMethodInvocation(Order.class, "id"));
         assertRegistered(reflection().onMethodInvocation(Line.class, "article"));
