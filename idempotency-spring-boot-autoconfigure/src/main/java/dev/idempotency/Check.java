@@ -31,6 +31,7 @@ public enum Check {
     CONSUMER_NAME(Level.FAIL, "No message could be claimed under this name.", true),
     SHARED_CONSUMER_NAME(
             Level.FAIL, "One would take the other's messages: what one has claimed is a duplicate for the other."),
+    SHARED_TOPIC(Level.WARN, "Each message reaches only one of them."),
     UNSTABLE_CONSUMER_NAME(
             Level.WARN, "Nothing that was processed before a restart, or by another instance, would be recognised."),
     KEY_EXPRESSION(Level.FAIL, "No message would have a key, or a version.", true),
@@ -51,14 +52,8 @@ public enum Check {
             Level.WARN,
             "The reply is sent after the database has committed: after a crash between the two the message is a"
                     + " duplicate, and the reply is never sent."),
-    READ_UNCOMMITTED(
-            Level.INFORM, "Records of aborted transactions are delivered, and applied, as if they had been sent."),
     DROPPED_FAILURES(Level.WARN, "A message that fails once too often would be logged and lost."),
     BATCH_ERROR_HANDLER(Level.FAIL, "A batch in which one record fails would be logged and lost, all of it."),
-    REPLACED_ERROR_HANDLER(
-            Level.FAIL,
-            "An outage of the database would use up the attempts of messages, and records would be taken for done that are"
-                    + " not."),
     LISTENER_ERROR_HANDLER(
             Level.WARN,
             "It is called when the transaction has been rolled back: if it returns instead of throwing, the offset is"
@@ -67,7 +62,6 @@ public enum Check {
             Level.WARN,
             "The claim is committed although the listener failed: its retry is a duplicate, and the work is never"
                     + " finished."),
-    BATCH_TO_RECORD(Level.FAIL, "The records of one batch cannot be told apart: only its first call would be claimed."),
     BATCH_SIGNATURE(Level.FAIL, "Duplicates cannot be taken out of it: they would be applied a second time."),
     LATE_RETRY_TOPIC(
             Level.FAIL,
@@ -86,6 +80,10 @@ public enum Check {
     RETENTION_TOO_SHORT(Level.FAIL, "A retry would find its message forgotten, and apply it a second time."),
     TOPIC_RETENTION(
             Level.WARN, "A rewind, or a group whose offsets expired, would apply again what has been forgotten.");
+
+    /** Where the documentation is found by those who have only the jar. */
+    public static final String DOCUMENTATION =
+            "https://github.com/idempotency-dev/idempotency-spring-boot/blob/main/docs/";
 
     private final Level level;
     private final String danger;
@@ -124,7 +122,7 @@ public enum Check {
 
     /** Where the documentation tells more of it. */
     private String reference() {
-        return "See docs/checks.md#" + this;
+        return "See " + DOCUMENTATION + "checks.md#" + this;
     }
 
     /** How much a finding matters, most first. */
@@ -134,10 +132,7 @@ public enum Check {
         FAIL,
 
         /** It is logged as a warning. */
-        WARN,
-
-        /** It is logged as information. */
-        INFORM
+        WARN
     }
 
     /**
@@ -146,7 +141,7 @@ public enum Check {
      * @param check what it was found by
      * @param where class, method and bean
      * @param what what was found
-     * @param remedy how to mend it
+     * @param remedy how to fix it
      */
     public record Finding(Check check, String where, String what, String remedy) {
 

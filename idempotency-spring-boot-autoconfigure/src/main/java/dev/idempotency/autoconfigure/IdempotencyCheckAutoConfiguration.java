@@ -1,6 +1,5 @@
 package dev.idempotency.autoconfigure;
 
-import dev.idempotency.check.ContainerGuard;
 import dev.idempotency.check.ListenerChecks;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,11 +21,6 @@ public final class IdempotencyCheckAutoConfiguration {
     @Bean
     ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
         return new ListenerChecks(beanFactory, properties.checkPolicy(), properties.brokerCheckTimeout());
-    }
-
-    @Bean
-    ContainerGuard idempotencyContainerGuard(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
-        return new ContainerGuard(beanFactory, properties.checkPolicy());
     }
 
     @Bean

@@ -17,8 +17,6 @@ import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
-import org.springframework.transaction.interceptor.TransactionAspectSupport;
-import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
  * Tells a native image what the library finds by name: members, and the scripts of its tables.
@@ -53,12 +51,6 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     }
 
     private static void registerChecks(ReflectionHints reflection, @Nullable ClassLoader classLoader) {
-        reflection.registerType(
-                TransactionAspectSupport.class,
-                hint -> hint.withMethod(
-                        "determineTransactionManager",
-                        TypeReference.listOf(TransactionAttribute.class, Class.class),
-                        ExecutableMode.INVOKE));
         Stream.of(
                         "org.springframework.orm.jpa.JpaTransactionManager",
                         "org.springframework.orm.jpa.hibernate.HibernateTransactionManager")

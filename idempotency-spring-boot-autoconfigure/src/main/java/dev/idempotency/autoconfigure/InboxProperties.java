@@ -1,8 +1,9 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.database.RetentionLimit;
-import dev.idempotency.inbox.InboxSettings;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import java.time.Duration;
+import java.util.List;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -22,6 +23,7 @@ public record InboxProperties(
 
         @DefaultValue Retention retention) {
 
+    private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
     private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
     private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
 
@@ -32,8 +34,9 @@ public record InboxProperties(
         }
     }
 
-    InboxSettings settings() {
-        return new InboxSettings(this.enabled, Math.toIntExact(this.maxPayload.toBytes()));
+    InboxRecorderFactory.Settings settings() {
+        return new InboxRecorderFactory.Settings(
+                this.enabled, Math.toIntExact(this.maxPayload.toBytes()), TYPE_HEADERS);
     }
 
     /**

@@ -3,7 +3,7 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.DeliveredMessage;
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
@@ -46,9 +46,6 @@ import org.springframework.kafka.core.ProducerFactory;
 @EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
 final class JdbcStoreConfiguration {
 
-    private static final int BATCH_SIZE = 1000;
-    private static final long ROWS_PER_RUN = 500_000;
-
     @Bean
     ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
             JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
@@ -85,10 +82,7 @@ final class JdbcStoreConfiguration {
     Cleanup idempotencyCleanup(
             ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
         return new Cleanup(
-                tasks.orderedStream().toList(),
-                BATCH_SIZE,
-                ROWS_PER_RUN,
-                observers.orderedStream().toList());
+                tasks.orderedStream().toList(), observers.orderedStream().toList());
     }
 
     @Bean
@@ -112,7 +106,7 @@ final class JdbcStoreConfiguration {
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),
-                        messages.stream().map(DeliveredMessage::record).toList(),
+                        messages.stream().map(InboxRecorder.Delivered::record).toList(),
                         failure),
                 notifier(observers));
     }

@@ -16,18 +16,14 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 
-/** Whether all that asks for protection has become a protected listener. It looks at types, and creates no beans. */
+/** Checks that all that asks for protection has become a protected listener. It looks at types, and creates no beans. */
 final class AnnotatedBeansCheck {
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final @Nullable List<ProtectedListener> protectedListeners;
     private final Findings findings;
 
-    /**
-     * Looks at the beans of an application.
-     *
-     * @param protectedListeners the listeners that are protected; {@code null} if none can be, as there is no store
-     */
+    /** {@code protectedListeners} is {@code null} if none can be protected, as there is no store. */
     AnnotatedBeansCheck(
             ConfigurableListableBeanFactory beanFactory,
             @Nullable List<ProtectedListener> protectedListeners,
@@ -62,11 +58,8 @@ final class AnnotatedBeansCheck {
         Set<Method> annotated = MethodIntrospector.selectMethods(
                 type, (Method method) -> IdempotentListenerAnnotations.find(method, type) != null);
         for (Method method : annotated) {
-            check(
-                    beanName,
-                    type,
-                    method,
-                    (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy));
+            Report report = (check, what, remedy) -> this.findings.add(check, type, method, beanName, what, remedy);
+            check(beanName, type, method, report);
         }
         if (annotated.isEmpty() && AnnotatedElementUtils.hasAnnotation(type, IdempotentListener.class)) {
             this.findings.add(

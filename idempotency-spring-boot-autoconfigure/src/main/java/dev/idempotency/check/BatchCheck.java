@@ -3,28 +3,31 @@ package dev.idempotency.check;
 import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.ContainerFacts;
-import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.BaseStream;
-import org.jspecify.annotations.Nullable;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
+import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
-/** Whether the messages of a batch reach the listener in a way that lets duplicates be taken out. */
+/** Checks that a batch listener takes its messages in a form from which duplicates can be removed. */
 final class BatchCheck implements ListenerCheck {
 
-    /** Of these a batch has one element per record. */
+    /** Headers of which a batch has one element per record. */
     private static final Set<String> PARALLEL = Set.of(
             KafkaHeaders.RECEIVED_KEY,
             KafkaHeaders.RECEIVED_TOPIC,
@@ -37,33 +40,31 @@ final class BatchCheck implements ListenerCheck {
             KafkaHeaders.RAW_DATA,
             KafkaHeaders.CONVERSION_FAILURES);
 
+    private static final List<Class<?>> NO_PAYLOADS =
+            List.of(Acknowledgment.class, Consumer.class, ConsumerRecords.class, MessageHeaders.class);
+
     @Override
     public void check(ProtectedListener listener, Report report) {
-        Object adapter = ContainerFacts.innermostListenerOf(listener.container());
-        if (adapter instanceof BatchMessagingMessageListenerAdapter<?, ?> batch) {
-            if (SpringKafkaInternals.hasBatchToRecordAdapter(batch)) {
-                report.add(
-                        Check.BATCH_TO_RECORD,
-                        "Its container is a batch container with a BatchToRecordAdapter.",
-                        "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"
-                                + " setBatchToRecordAdapter(…) from the container factory.");
-            } else {
-                checkSignature(listener, report);
-            }
+        if (!(ContainerFacts.innermostListenerOf(listener.container())
+                instanceof BatchMessagingMessageListenerAdapter)) {
+            return;
         }
-    }
-
-    /** It may take its messages one by one, but not as what Spring can convert a list of them to. */
-    private static void checkSignature(ProtectedListener listener, Report report) {
         Parameter[] parameters = listener.method().getParameters();
+        boolean payloadSeen = false;
         for (int i = 0; i < parameters.length; i++) {
             Class<?> type = contentType(ResolvableType.forMethodParameter(listener.method(), i));
-            String what = fault(parameters[i], type);
-            if (what != null) {
+            boolean header = isHeader(parameters[i], type);
+            boolean payload = !header && NO_PAYLOADS.stream().noneMatch(other -> other.isAssignableFrom(type));
+            // Further parameters may come from an argument resolver of the application's own.
+            boolean first = payload && !payloadSeen;
+            payloadSeen |= payload;
+            if (header ? isFaultyHeader(parameters[i], type) : (first && !isParallel(type)) || isConverted(type)) {
                 report.add(
                         Check.BATCH_SIGNATURE,
-                        "It is a batch listener, and takes its %s as a %s.".formatted(what, type.getSimpleName()),
-                        "Let the method take a List, or set @KafkaListener(batch = \"false\").");
+                        "It is a batch listener, and takes its %s as a %s."
+                                .formatted(header ? "headers" : "messages", type.getSimpleName()),
+                        "Let the method take a List, or set @KafkaListener(batch = \"false\") and remove"
+                                + " setBatchToRecordAdapter(…) from the container factory.");
             }
         }
     }
@@ -74,17 +75,17 @@ final class BatchCheck implements ListenerCheck {
         return Objects.requireNonNullElse(content.resolve(), Object.class);
     }
 
-    private static @Nullable String fault(Parameter parameter, Class<?> type) {
-        if (MessageHeaderAccessor.class.isAssignableFrom(type)) {
-            return "headers";
-        }
+    private static boolean isHeader(Parameter parameter, Class<?> type) {
+        return MessageHeaderAccessor.class.isAssignableFrom(type)
+                || AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
+                || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
+    }
+
+    private static boolean isFaultyHeader(Parameter parameter, Class<?> type) {
         Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
-        if (header != null) {
-            boolean converted = isOtherCollection(type) || BaseStream.class.isAssignableFrom(type);
-            return (converted || (PARALLEL.contains(header.name()) && !isParallel(type))) ? "headers" : null;
-        }
-        boolean headers = AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
-        return (!headers && isConvertedFromList(type)) ? "messages" : null;
+        return (header != null)
+                ? isOtherCollection(type) || (PARALLEL.contains(header.name()) && !isParallel(type))
+                : MessageHeaderAccessor.class.isAssignableFrom(type);
     }
 
     /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
@@ -92,15 +93,15 @@ final class BatchCheck implements ListenerCheck {
         return type.isAssignableFrom(ArrayList.class) || (type.isArray() && type != byte[].class);
     }
 
-    private static boolean isConvertedFromList(Class<?> type) {
-        boolean primitives = type.isArray() && type.getComponentType().isPrimitive();
+    /** Whether Spring may have converted a list to it. */
+    private static boolean isConverted(Class<?> type) {
         return isOtherCollection(type)
-                || primitives
-                || CharSequence.class.isAssignableFrom(type)
-                || BaseStream.class.isAssignableFrom(type);
+                || (type.isArray() && type.getComponentType().isPrimitive())
+                || CharSequence.class.isAssignableFrom(type);
     }
 
     private static boolean isOtherCollection(Class<?> type) {
-        return Collection.class.isAssignableFrom(type) && !type.isAssignableFrom(ArrayList.class);
+        return BaseStream.class.isAssignableFrom(type)
+                || (Collection.class.isAssignableFrom(type) && !type.isAssignableFrom(ArrayList.class));
     }
 }

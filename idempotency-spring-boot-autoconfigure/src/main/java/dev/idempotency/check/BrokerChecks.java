@@ -1,24 +1,32 @@
 package dev.idempotency.check;
 
+import dev.idempotency.Check;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.Config;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the brokers of the listeners about their topics, on a thread of its own and for a limited time.
- *
- * <p>It only ever logs. A broker that does not answer, or refuses to, is left alone.
+ * Asks the brokers about the topics of the listeners, on a separate thread and for a limited time. Its findings are only
+ * logged; a broker that does not answer, or refuses to, is left alone.
  */
 final class BrokerChecks {
 
@@ -26,7 +34,7 @@ final class BrokerChecks {
 
     private final Duration timeout;
     private final Supplier<Findings> findings;
-    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    private @Nullable Thread thread;
 
     BrokerChecks(Duration timeout, Supplier<Findings> findings) {
         this.timeout = timeout;
@@ -34,35 +42,31 @@ final class BrokerChecks {
     }
 
     void start(List<ProtectedListener> listeners) {
-        if (listeners.isEmpty() || this.timeout.isZero()) {
-            return;
+        if (!listeners.isEmpty() && !this.timeout.isZero()) {
+            this.thread = new Thread(() -> run(listeners), "idempotency-broker-checks");
+            this.thread.setDaemon(true);
+            this.thread.start();
         }
-        Thread thread = new Thread(() -> run(listeners), "idempotency-broker-checks");
-        thread.setDaemon(true);
-        this.threads.add(thread);
-        thread.start();
     }
 
     void stop() {
-        this.threads.forEach(Thread::interrupt);
+        if (this.thread != null) {
+            this.thread.interrupt();
+        }
     }
 
     private void run(List<ProtectedListener> listeners) {
-        try {
-            listeners.stream()
-                    .collect(Collectors.groupingBy(listener -> BrokerConnection.of(listener.container())))
-                    .forEach(this::check);
-        } finally {
-            this.threads.remove(Thread.currentThread());
-        }
+        listeners.stream()
+                .collect(Collectors.groupingBy(listener -> BrokerConnection.of(listener.container())))
+                .forEach(this::check);
     }
 
     private void check(BrokerConnection connection, List<ProtectedListener> listeners) {
         Admin admin = null;
         try {
-            admin = Admin.create(settings(connection));
+            admin = connection.createAdmin("broker-checks", this.timeout);
             Findings found = this.findings.get();
-            new TopicChecks(admin, this.timeout).check(listeners, found);
+            check(admin, listeners, found);
             found.report();
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
@@ -75,14 +79,59 @@ final class BrokerChecks {
         }
     }
 
-    private Map<String, Object> settings(BrokerConnection connection) {
-        Map<String, Object> settings = new HashMap<>(connection.settings());
-        int millis = (int) Math.min(this.timeout.toMillis(), Integer.MAX_VALUE);
-        settings.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-broker-checks");
-        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
-        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
-        settings.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
-        settings.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
-        return settings;
+    private void check(Admin admin, List<ProtectedListener> listeners, Findings findings)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Set<String> existing = await(admin.listTopics().names());
+        for (ProtectedListener listener : listeners) {
+            List<ConfigResource> topics = topicsOf(listener, existing).stream()
+                    .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                    .toList();
+            await(admin.describeConfigs(topics).all())
+                    .forEach((topic, configuration) -> checkRetention(listener, topic.name(), configuration, findings));
+        }
+    }
+
+    private static Set<String> topicsOf(ProtectedListener listener, Set<String> existing) {
+        Pattern pattern = listener.container().getContainerProperties().getTopicPattern();
+        Collection<String> named = listener.consumer().topics();
+        return existing.stream()
+                .filter(topic -> (pattern != null) ? pattern.matcher(topic).matches() : named.contains(topic))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static void checkRetention(
+            ProtectedListener listener, String topic, Config configuration, Findings findings) {
+        if (!listener.consumer().strategy().isForgetful()) {
+            return;
+        }
+        String policy = value(configuration, TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
+        Duration kept = Duration.ofMillis(Long.parseLong(value(configuration, TopicConfig.RETENTION_MS_CONFIG, "-1")));
+        boolean forever = kept.isNegative() || !policy.contains(TopicConfig.CLEANUP_POLICY_DELETE);
+        Duration remembered = listener.consumer().retention();
+        if (forever || kept.compareTo(remembered) > 0) {
+            findings.add(
+                    Check.TOPIC_RETENTION,
+                    listener,
+                    "The topic '%s' keeps messages %s, but consumer '%s' remembers them for %s."
+                            .formatted(
+                                    topic,
+                                    forever ? "for ever" : "for " + Findings.format(kept),
+                                    listener.consumer().name(),
+                                    Findings.format(remembered)),
+                    forever
+                            ? "Raise @IdempotentListener(retention = …) to as far back as you would ever rewind, and"
+                                    + " relax this check."
+                            : "Set @IdempotentListener(retention = \"%dh\"), or lower the topic's retention.ms."
+                                    .formatted(kept.plusHours(1).toHours()));
+        }
+    }
+
+    private static String value(Config configuration, String name, String fallback) {
+        ConfigEntry entry = configuration.get(name);
+        return (entry != null && entry.value() != null) ? entry.value() : fallback;
+    }
+
+    private <T> T await(KafkaFuture<T> future) throws InterruptedException, ExecutionException, TimeoutException {
+        return future.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

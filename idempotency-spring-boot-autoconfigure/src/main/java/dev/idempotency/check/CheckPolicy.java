@@ -6,14 +6,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of the findings of each check.
+ * Decides how the findings of each check are reported.
  *
- * @param mode what becomes of all
+ * @param mode how all findings are reported
  * @param relaxed checks whose findings matter one level less
  */
 public record CheckPolicy(Mode mode, Set<Check> relaxed) {
 
-    /** What becomes of findings. */
+    /** How findings are reported. */
     public enum Mode {
 
         /** The application does not start with a finding that matters; lesser ones are logged. */

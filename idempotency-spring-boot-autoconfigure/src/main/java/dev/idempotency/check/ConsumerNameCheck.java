@@ -6,26 +6,23 @@ import dev.idempotency.IdempotentListener;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.observe.ConsumerDescription;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.support.TopicPartitionOffset;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /** Whether the listener alone claims under its name, and always under the same one. */
 final class ConsumerNameCheck implements ListenerCheck {
 
-    private final ListableBeanFactory beanFactory;
+    private final ConfigurableListableBeanFactory beanFactory;
     private final Supplier<List<ProtectedListener>> all;
 
-    ConsumerNameCheck(ListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
+    ConsumerNameCheck(ConfigurableListableBeanFactory beanFactory, Supplier<List<ProtectedListener>> all) {
         this.beanFactory = beanFactory;
         this.all = all;
     }
@@ -34,6 +31,7 @@ final class ConsumerNameCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         if (!isForRetries(listener)) {
             checkOthers(listener, report);
+            checkTopics(listener, report);
         }
         IdempotentListener annotation = IdempotentListenerAnnotations.find(listener.method(), listener.targetClass());
         if (annotation == null) {
@@ -54,7 +52,7 @@ final class ConsumerNameCheck implements ListenerCheck {
     private void checkOthers(ProtectedListener listener, Report report) {
         this.all.get().stream()
                 .filter(other -> isAnotherOfTheSameName(other, listener))
-                .findFirst()
+                .min(Comparator.comparing(other -> other.consumer().listener()))
                 .ifPresent(other -> report.add(
                         Check.SHARED_CONSUMER_NAME,
                         "Its consumer name '%s' is also that of %s; this one is for %s, the other for %s."
@@ -75,6 +73,29 @@ final class ConsumerNameCheck implements ListenerCheck {
         }
     }
 
+    private void checkTopics(ProtectedListener listener, Report report) {
+        String[] topics = listener.container().getContainerProperties().getTopics();
+        String group = listener.container().getGroupId();
+        for (String topic : (topics != null) ? topics : new String[0]) {
+            if (this.all.get().stream().anyMatch(other -> isAnotherReader(other, listener, topic, group))) {
+                report.add(
+                        Check.SHARED_TOPIC,
+                        "The group '%s' has several listeners for the topic '%s'.".formatted(group, topic),
+                        "Give each listener a groupId of its own, or let one listener handle the topic.");
+            }
+        }
+    }
+
+    private static boolean isAnotherReader(
+            ProtectedListener other, ProtectedListener listener, String topic, @Nullable String group) {
+        String[] topics = other.container().getContainerProperties().getTopics();
+        return other.container() != listener.container()
+                && !other.method().equals(listener.method())
+                && Objects.equals(other.container().getGroupId(), group)
+                && topics != null
+                && List.of(topics).contains(topic);
+    }
+
     private boolean isDeclared(String consumer) {
         return this.beanFactory.getBeansOfType(IdempotentConsumer.class).values().stream()
                 .anyMatch(declared -> declared.name().equals(consumer));
@@ -84,10 +105,7 @@ final class ConsumerNameCheck implements ListenerCheck {
         return listener.container().getMainListenerId() != null;
     }
 
-    /**
-     * Several containers for the same topics and group share the messages among them, as one with more threads does;
-     * unless partitions are assigned to them by hand, and each gets all messages of its own.
-     */
+    /** Containers for the same topics and group share the messages among them, unless partitions are assigned by hand. */
     private static boolean isAnotherOfTheSameName(ProtectedListener other, ProtectedListener listener) {
         ConsumerDescription one = listener.consumer();
         ConsumerDescription another = other.consumer();
@@ -96,21 +114,11 @@ final class ConsumerNameCheck implements ListenerCheck {
                 && another.name().equals(one.name())
                 && !(Objects.equals(another.groupId(), one.groupId())
                         && Set.copyOf(another.topics()).equals(Set.copyOf(one.topics()))
-                        && (other.method().equals(listener.method()) || !haveCommonPartitions(other, listener)));
+                        && (other.method().equals(listener.method()) || !isAssignedByHand(listener)));
     }
 
-    private static boolean haveCommonPartitions(ProtectedListener one, ProtectedListener another) {
-        TopicPartitionOffset[] ones = one.container().getContainerProperties().getTopicPartitions();
-        TopicPartitionOffset[] others =
-                another.container().getContainerProperties().getTopicPartitions();
-        if (ones == null || others == null) {
-            return ones != others;
-        }
-        return Arrays.stream(ones).anyMatch(partition -> Arrays.stream(others)
-                .anyMatch(other -> partition.getTopic().equals(other.getTopic())
-                        && (partition.getPartition() == other.getPartition()
-                                || partition.getPartition() < 0
-                                || other.getPartition() < 0)));
+    private static boolean isAssignedByHand(ProtectedListener listener) {
+        return listener.container().getContainerProperties().getTopicPartitions() != null;
     }
 
     private static String sources(ProtectedListener listener) {
@@ -119,16 +127,12 @@ final class ConsumerNameCheck implements ListenerCheck {
     }
 
     private static Stream<String> groupExpressions(ProtectedListener listener) {
-        return listener.kafkaListeners()
-                .flatMap(annotation -> Stream.of(
-                        annotation.groupId(),
-                        annotation.id(),
-                        isGroupNamed(annotation) ? "" : "${spring.kafka.consumer.group-id:}"));
-    }
-
-    private static boolean isGroupNamed(KafkaListener annotation) {
-        return StringUtils.hasText(annotation.groupId())
-                || (annotation.idIsGroup() && StringUtils.hasText(annotation.id()));
+        return listener.kafkaListeners().flatMap(annotation -> {
+            Stream<String> own = Stream.of(annotation.groupId(), annotation.idIsGroup() ? annotation.id() : "");
+            return own.anyMatch(StringUtils::hasText)
+                    ? Stream.of(annotation.groupId(), annotation.id())
+                    : Stream.of("${spring.kafka.consumer.group-id:}");
+        });
     }
 
     private boolean isRandom(String expression) {
@@ -138,12 +142,10 @@ final class ConsumerNameCheck implements ListenerCheck {
                 || !Objects.equals(resolve(expression), resolve(expression));
     }
 
-    /** What is random is so each time that it is asked for, behind whatever property it is. */
+    /** A random value is another one each time that it is resolved, behind whatever property it is. */
     private @Nullable String resolve(String expression) {
         try {
-            return (this.beanFactory instanceof ConfigurableBeanFactory configurable)
-                    ? configurable.resolveEmbeddedValue(expression)
-                    : null;
+            return this.beanFactory.resolveEmbeddedValue(expression);
         } catch (IllegalArgumentException ex) {
             return null;
         }

@@ -9,27 +9,30 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 
-/** Collects findings, to report them together; the same one is told once. */
+/** Collects findings, to report them together: the same one of several listeners is one finding with several places. */
 final class Findings {
 
     private static final Logger logger = LoggerFactory.getLogger(Findings.class);
 
     private final ConfigurableListableBeanFactory beanFactory;
     private final CheckPolicy policy;
-    private final Set<Finding> findings = new LinkedHashSet<>();
+    private final Map<Found, Set<String>> places = new LinkedHashMap<>();
+
+    private record Found(Check check, String what, String remedy) {}
 
     Findings(ConfigurableListableBeanFactory beanFactory, CheckPolicy policy) {
         this.beanFactory = beanFactory;
@@ -37,12 +40,8 @@ final class Findings {
     }
 
     void add(Check check, ProtectedListener listener, String what, String remedy) {
-        add(check, listener.bean(), listener.method(), what, remedy);
-    }
-
-    void add(Check check, Object bean, Method method, String what, String remedy) {
-        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(bean));
-        add(check, type, method, beanName(bean, type), what, remedy);
+        Class<?> type = ClassUtils.getUserClass(listener.targetClass());
+        add(check, type, listener.method(), beanName(listener.bean(), type), what, remedy);
     }
 
     void add(
@@ -59,7 +58,9 @@ final class Findings {
         if (beanName != null) {
             where.append(", bean '").append(beanName).append('\'');
         }
-        this.findings.add(new Finding(check, where.toString(), what, remedy));
+        this.places
+                .computeIfAbsent(new Found(check, what, remedy), found -> new LinkedHashSet<>())
+                .add(where.toString());
     }
 
     /** A duration as it is written in settings, such as {@code 7d}. */
@@ -84,22 +85,21 @@ final class Findings {
     }
 
     /**
-     * Logs what is to be logged.
+     * Logs warnings.
      *
      * @throws FailedChecksException if there is anything that the application must not start with
      */
     void report() {
         List<Finding> failures = new ArrayList<>();
-        for (Finding finding : this.findings) {
-            Level level = this.policy.levelOf(finding.check());
+        this.places.forEach((found, where) -> {
+            Finding finding = new Finding(found.check(), String.join("; ", where), found.what(), found.remedy());
+            Level level = this.policy.levelOf(found.check());
             if (level == Level.FAIL) {
                 failures.add(finding);
             } else if (level == Level.WARN) {
                 logger.warn("{}", finding);
-            } else if (level == Level.INFORM) {
-                logger.info("{}", finding);
             }
-        }
+        });
         if (!failures.isEmpty()) {
             throw new FailedChecksException(failures);
         }

@@ -6,7 +6,6 @@ import dev.idempotency.check.MessagePaths.Path;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
 import dev.idempotency.key.VersionResolver;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -19,12 +18,12 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.MessageHeaders;
 
 /**
- * Whether a key expression gives the same key at every delivery, and another one for every message; and whether a version
- * expression gives what the producer has given the state, rather than what its record got on the way.
+ * Checks that a key expression gives the same key at every delivery, and another one for every message; and that a version
+ * expression gives what the producer has given the state.
  */
 final class KeyCheck implements ListenerCheck {
 
-    private static final String REMEDY = "Take what the producer has given the message: a part of the payload or a"
+    private static final String KEY_REMEDY = "Take what the producer has given the message: a part of the payload or a"
             + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
 
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
@@ -49,17 +48,13 @@ final class KeyCheck implements ListenerCheck {
                     + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
                     + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
 
-    /** A retry or a republication gets others, and those of two states may be the same. */
-    private static final String OF_RECORD =
-            "#(%s)\\s*\\??\\.\\s*(timestamp|offset)\\b|kafka_receivedTimestamp|kafka_offset\\b";
-
-    /** The same, as headers of the converted message have them. */
-    private static final Set<String> HEADERS_OF_RECORD =
-            Set.of(KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
+    /** Of a record: a retry or a republication gets new ones, and two states may share them. */
+    private static final Set<String> TIMES_AND_OFFSETS =
+            Set.of("timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
 
     private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
 
-    /** What many records have in common. */
+    /** Parts of a record that many records share. */
     private static final Set<String> SHARED = Set.of(
             "topic",
             "partition",
@@ -84,93 +79,67 @@ final class KeyCheck implements ListenerCheck {
     public void check(ProtectedListener listener, Report report) {
         MessageParameters parameters = new MessageParameters(listener.method());
         if (listener.keyExpression() != null) {
-            checkKey(listener.keyExpression(), parameters, report);
+            MessagePaths paths = MessagePaths.of(listener.keyExpression());
+            if (isDefinite("key", listener.keyExpression(), KEY_REMEDY, paths, parameters, report)) {
+                checkKey(listener.keyExpression(), paths, parameters, report);
+            }
         }
         if (listener.versionExpression() != null) {
-            checkVersion(listener.versionExpression(), parameters, report);
+            MessagePaths paths = MessagePaths.of(listener.versionExpression());
+            if (isDefinite("version", listener.versionExpression(), VERSION_REMEDY, paths, parameters, report)) {
+                checkVersion(listener.versionExpression(), paths, parameters, report);
+            }
         }
     }
 
-    /** What an argument resolver of the application's own gives the listener is of the call, and not of the message. */
-    private static void checkPayload(
-            String role, String expression, MessagePaths paths, MessageParameters parameters, Report report) {
+    /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
+    private static boolean isDefinite(
+            String role,
+            String expression,
+            String remedy,
+            MessagePaths paths,
+            MessageParameters parameters,
+            Report report) {
         List<String> possible = parameters.possiblePayloads();
         if (!possible.isEmpty()
                 && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
+            // A custom argument resolver may give the listener something that is not part of the message.
             report.add(
                     Check.AMBIGUOUS_KEY,
                     "Its %s expression '%s' uses #payload, which may be any of its parameters %s."
                             .formatted(role, expression, String.join(", ", possible)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
-    }
-
-    private static void checkVersion(String expression, MessageParameters parameters, Report report) {
-        MessagePaths paths = MessagePaths.of(expression);
-        checkPayload("version", expression, paths, parameters, report);
         String changing = changingPart(expression, paths, parameters);
         if (changing != null) {
             report.add(
                     Check.UNSTABLE_KEY,
-                    "Its version expression '%s' uses %s, which is another one at every delivery."
-                            .formatted(expression, changing),
-                    VERSION_REMEDY);
+                    "Its %s expression '%s' uses %s, which is another one at every delivery."
+                            .formatted(role, expression, changing),
+                    remedy);
+            return false;
         }
+        checkType(role, expression, paths, parameters, report);
+        if (paths.isConstant()) {
+            report.add(
+                    Check.AMBIGUOUS_KEY,
+                    "Its %s expression '%s' is the same for all messages, as it uses no variable."
+                            .formatted(role, expression),
+                    remedy);
+        }
+        return !paths.isConstant();
+    }
+
+    private static void checkType(
+            String role, String expression, MessagePaths paths, MessageParameters parameters, Report report) {
         Class<?> type = parameters.typeOf(expression);
-        if (changing == null && VersionResolver.isNeverVersion(type)) {
+        if (role.equals("version") && VersionResolver.isNeverVersion(type)) {
             report.add(
                     Check.KEY_EXPRESSION,
                     "Its version expression '%s' gives a %s, which is never a version."
                             .formatted(expression, type.getTypeName()),
                     "Make it a whole number, such as a long, or a point in time, such as an Instant.");
-        }
-        String ofRecord = partOfRecord(expression, paths, parameters);
-        if (ofRecord != null) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two records"
-                                    + " may have the same, a copy of an old one gets a new one, and a topic that is"
-                                    + " created anew begins at the beginning.")
-                            .formatted(expression, ofRecord),
-                    VERSION_REMEDY);
-        } else if (paths.isConstant()) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its version expression '%s' is the same for all messages, as it uses no variable."
-                            .formatted(expression),
-                    VERSION_REMEDY);
-        }
-    }
-
-    private static @Nullable String partOfRecord(String expression, MessagePaths paths, MessageParameters parameters) {
-        List<String> records = new ArrayList<>(List.of("record", "coordinates"));
-        List<String> parts = new ArrayList<>();
-        for (Path path : paths.paths()) {
-            if (RECORDS.contains(parameters.carrier(path.variable()))) {
-                records.add(Pattern.quote(path.variable()));
-            } else if (HEADERS_OF_RECORD.contains(parameters.header(path.variable()))) {
-                parts.add("#" + Pattern.quote(path.variable()) + "\\b");
-            }
-        }
-        parts.add(OF_RECORD.formatted(String.join("|", records)));
-        var matcher = Pattern.compile(String.join("|", parts)).matcher(expression);
-        return matcher.find() ? matcher.group() : null;
-    }
-
-    private static void checkKey(String expression, MessageParameters parameters, Report report) {
-        MessagePaths paths = MessagePaths.of(expression);
-        checkPayload("key", expression, paths, parameters, report);
-        String changing = changingPart(expression, paths, parameters);
-        if (changing != null) {
-            report.add(
-                    Check.UNSTABLE_KEY,
-                    "Its key expression '%s' uses %s, which is another one at every delivery."
-                            .formatted(expression, changing),
-                    REMEDY);
-        }
-        Class<?> type =
-                paths.isOnly(expression) ? parameters.type(paths.paths().get(0).variable()) : Object.class;
-        if (changing == null && KeyText.isNeverKey(type)) {
+        } else if (role.equals("key") && paths.isOnly(expression) && KeyText.isNeverKey(type)) {
             report.add(
                     Check.KEY_EXPRESSION,
                     "Its key expression '%s' gives a %s, whose text may differ between deliveries."
@@ -178,14 +147,30 @@ final class KeyCheck implements ListenerCheck {
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
                             .formatted(expression));
         }
-        if (paths.isConstant()) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its key expression '%s' is the same for all messages, as it uses no variable."
-                            .formatted(expression),
-                    REMEDY);
-            return;
-        }
+    }
+
+    private static void checkVersion(
+            String expression, MessagePaths paths, MessageParameters parameters, Report report) {
+        paths.paths().stream()
+                .filter(path -> isAssignedByBroker(path, parameters))
+                .findFirst()
+                .ifPresent(path -> report.add(
+                        Check.AMBIGUOUS_KEY,
+                        ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two"
+                                        + " records may have the same, a copy of an old one gets a new one, and a topic that"
+                                        + " is created anew begins at the beginning.")
+                                .formatted(expression, path),
+                        VERSION_REMEDY));
+    }
+
+    private static boolean isAssignedByBroker(Path path, MessageParameters parameters) {
+        return (RECORDS.contains(parameters.carrier(path.variable())) && TIMES_AND_OFFSETS.contains(path.first()))
+                || TIMES_AND_OFFSETS.contains(parameters.header(path.variable()))
+                || path.steps().stream()
+                        .anyMatch(step -> step.startsWith("kafka_") && TIMES_AND_OFFSETS.contains(step));
+    }
+
+    private static void checkKey(String expression, MessagePaths paths, MessageParameters parameters, Report report) {
         List<String> parts = paths.paths().stream()
                 .map(path -> partOfRecord(path, parameters))
                 .toList();
@@ -204,7 +189,7 @@ final class KeyCheck implements ListenerCheck {
                     Check.AMBIGUOUS_KEY,
                     "Its key expression '%s' uses nothing of the message but its %s, which others have as well."
                             .formatted(expression, String.join(" and ", new TreeSet<>(parts))),
-                    REMEDY);
+                    KEY_REMEDY);
         }
     }
 

@@ -8,25 +8,15 @@ import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.util.ClassUtils;
 
-/**
- * Checks all listeners when all beans are there and before any container starts, and later ones before theirs does.
- *
- * <p>All that is found is reported together.
- */
+/** Checks all listeners before any container starts, and later ones before theirs does. Reports all findings together. */
 public final class ListenerChecks implements SmartLifecycle, ListenerInspection {
-
-    private static final Logger logger = LoggerFactory.getLogger(ListenerChecks.class);
 
     private static final boolean JPA_PRESENT =
             ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
@@ -52,13 +42,9 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
                         new ResultCheck(),
                         new TransactionAttributeCheck(beanFactory),
                         new TransactionManagerCheck(beanFactory),
-                        new RoutingDataSourceCheck(beanFactory),
-                        new ContainerTransactionCheck(),
                         new ConsumerNameCheck(beanFactory, this::listeners),
                         new KeyCheck(),
-                        new OffsetCheck(),
-                        new ErrorHandlingCheck(),
-                        new RetentionCheck(beanFactory, this::listeners),
+                        new ContainerCheck(),
                         new BatchCheck(),
                         JPA_PRESENT ? new MergedEntityCheck(beanFactory) : (listener, report) -> {},
                         this::checkRetryTopic);
@@ -72,16 +58,12 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
 
     @Override
     public void start() {
-        long start = System.nanoTime();
         Findings findings = new Findings(this.beanFactory, this.policy);
         if (!this.policy.isOff()) {
-            checkBeans(findings);
+            List<ProtectedListener> known = (this.definitions.getIfAvailable() != null) ? listeners() : null;
+            new AnnotatedBeansCheck(this.beanFactory, known, findings).check();
         }
         check(listeners(), findings);
-        logger.debug(
-                "Checked {} listeners in {} ms",
-                listeners().size(),
-                Duration.ofNanos(System.nanoTime() - start).toMillis());
         findings.report();
         this.running = true;
         this.brokerChecks.start(listeners());
@@ -94,7 +76,6 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
             Findings findings = new Findings(this.beanFactory, this.policy);
             check(listeners, findings);
             findings.report();
-            this.brokerChecks.start(listeners);
         }
     }
 
@@ -107,17 +88,6 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         for (ProtectedListener listener : listeners) {
             Report report = (check, what, remedy) -> findings.add(check, listener, what, remedy);
             this.checks.forEach(check -> check.check(listener, report));
-        }
-    }
-
-    private void checkBeans(Findings findings) {
-        boolean storeMissing = this.definitions.getIfAvailable() == null;
-        new AnnotatedBeansCheck(this.beanFactory, storeMissing ? null : listeners(), findings).check();
-        if (!storeMissing) {
-            BeanFactoryUtils.beansOfTypeIncludingAncestors(
-                            this.beanFactory, KafkaListenerEndpointRegistry.class, false, false)
-                    .values()
-                    .forEach(registry -> ContainerGuard.find(registry.getListenerContainers(), findings));
         }
     }
 

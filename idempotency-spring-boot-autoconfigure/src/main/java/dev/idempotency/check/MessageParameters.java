@@ -27,13 +27,10 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/**
- * What stands behind the variables of a listener's expressions: those that all have, and its arguments, of which a batch
- * gives each message its own element.
- */
+/** The values behind the variables of a listener's expressions. In a batch, each message has its element of an argument. */
 final class MessageParameters {
 
-    /** What is not a part of the message, but carries it; {@code NONE} for what is one. */
+    /** Values that carry the message; {@code NONE} for a part of the message itself. */
     enum Carrier {
         NONE,
         RECORD,
@@ -44,6 +41,15 @@ final class MessageParameters {
         HEADERS,
         CALL
     }
+
+    private static final Map<Class<?>, Carrier> CARRIERS = Map.of(
+            ConsumerRecord.class, Carrier.RECORD,
+            ConsumerRecordMetadata.class, Carrier.METADATA,
+            Message.class, Carrier.MESSAGE,
+            MessageHeaders.class, Carrier.HEADERS,
+            MessageHeaderAccessor.class, Carrier.HEADERS,
+            Acknowledgment.class, Carrier.CALL,
+            Consumer.class, Carrier.CALL);
 
     /** The first of these parameters is, or has, the payload. */
     private static final Set<Carrier> PAYLOADS = Set.of(Carrier.NONE, Carrier.RECORD, Carrier.MESSAGE);
@@ -66,7 +72,7 @@ final class MessageParameters {
         for (int i = 0; names != null && i < names.length; i++) {
             add(names[i], parameters[i], ResolvableType.forMethodParameter(method, i));
         }
-        // These stand before arguments of the same name.
+        // These win over arguments of the same name.
         this.carriers.put("record", Carrier.RECORD);
         this.carriers.put("coordinates", Carrier.COORDINATES);
         this.carriers.put("headers", Carrier.HEADERS_OF_RECORD);
@@ -115,18 +121,11 @@ final class MessageParameters {
     }
 
     private static Carrier carrierIn(Class<?> type) {
-        if (ConsumerRecord.class.isAssignableFrom(type)) {
-            return Carrier.RECORD;
-        } else if (ConsumerRecordMetadata.class.isAssignableFrom(type)) {
-            return Carrier.METADATA;
-        } else if (Message.class.isAssignableFrom(type)) {
-            return Carrier.MESSAGE;
-        } else if (MessageHeaders.class.isAssignableFrom(type) || MessageHeaderAccessor.class.isAssignableFrom(type)) {
-            return Carrier.HEADERS;
-        }
-        return (Acknowledgment.class.isAssignableFrom(type) || Consumer.class.isAssignableFrom(type))
-                ? Carrier.CALL
-                : Carrier.NONE;
+        return CARRIERS.entrySet().stream()
+                .filter(entry -> entry.getKey().isAssignableFrom(type))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse(Carrier.NONE);
     }
 
     /** The type of the argument behind a variable, as far as it is known. */
@@ -156,7 +155,7 @@ final class MessageParameters {
         return (method != null) ? method.getReturnType() : Object.class;
     }
 
-    /** What carries the message behind a variable. */
+    /** Returns the carrier behind a variable. */
     Carrier carrier(String variable) {
         return this.carriers.getOrDefault(variable, Carrier.NONE);
     }

@@ -20,7 +20,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.StringUtils;
 
 /**
- * What an expression reads of a message, however that is written.
+ * The parts of a message that an expression reads, whatever the notation.
  *
  * @param paths the variables that it names, each with the way from there
  * @param usesBeans whether it asks beans, which may know anything
@@ -51,7 +51,7 @@ record MessagePaths(List<Path> paths, boolean usesBeans) {
         }
     }
 
-    /** Those of an expression; none if it does not parse, which is found elsewhere. */
+    /** Returns the paths of an expression; none if it does not parse, which is another finding. */
     static MessagePaths of(String expression) {
         Reader reader = new Reader();
         try {

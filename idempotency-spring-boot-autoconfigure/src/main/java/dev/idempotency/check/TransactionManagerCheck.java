@@ -5,14 +5,15 @@ import dev.idempotency.database.ManagedDataSource;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.sql.SQLException;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
@@ -21,16 +22,12 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Whether the transaction manager binds the store's connections.
- *
- * <p>Most say which data source they manage. Of one that does not, a transaction is begun and rolled back, to see.
+ * Checks that the transaction manager binds the store's connections, and that these lead to one place. Most managers say which
+ * data source they manage; with others a transaction is begun and rolled back, to see.
  */
 final class TransactionManagerCheck implements ListenerCheck {
 
     private static final Logger logger = LoggerFactory.getLogger(TransactionManagerCheck.class);
-
-    private static final String REMEDY = "Name one that manages the store's DataSource in"
-            + " @IdempotentListener(transactionManager = …), and make that DataSource @Primary.";
 
     private final ListableBeanFactory beanFactory;
     private final Map<PlatformTransactionManager, Boolean> fits = new IdentityHashMap<>();
@@ -41,18 +38,36 @@ final class TransactionManagerCheck implements ListenerCheck {
 
     @Override
     public void check(ProtectedListener listener, Report report) {
-        PlatformTransactionManager manager = listener.transactionManager();
         ProcessedMessageStore store =
                 this.beanFactory.getBeanProvider(ProcessedMessageStore.class).getIfUnique();
-        if (manager == null || !(store instanceof JdbcProcessedMessageStore jdbc)) {
+        if (!(store instanceof JdbcProcessedMessageStore jdbc)) {
             return;
         }
-        if (!this.fits.computeIfAbsent(manager, key -> binds(key, jdbc.dataSource()))) {
+        PlatformTransactionManager manager = listener.transactionManager();
+        if (manager != null && !this.fits.computeIfAbsent(manager, key -> binds(key, jdbc.dataSource()))) {
             report.add(
                     Check.TRANSACTION_DATA_SOURCE,
                     "Its transaction manager (%s) does not manage the store's DataSource (%s)."
                             .formatted(manager.getClass().getSimpleName(), jdbc.dataSource()),
-                    REMEDY);
+                    "Name one that manages the store's DataSource in @IdempotentListener(transactionManager = …), and make"
+                            + " that DataSource @Primary.");
+        }
+        if (jdbc.database().schema() == null && isRouting(jdbc.dataSource())) {
+            report.add(
+                    Check.ROUTING_DATA_SOURCE,
+                    "The store's DataSource is an AbstractRoutingDataSource.",
+                    "Keep the tables in one schema that all its connections share, in one database, and name it in"
+                            + " idempotency.schema.name; or let the store have a DataSource of its own, that is @Primary."
+                            + " If all but one are read-only replicas, relax this check.");
+        }
+    }
+
+    private static boolean isRouting(DataSource dataSource) {
+        try {
+            return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
+        } catch (SQLException | RuntimeException ex) {
+            // A lazy one that cannot be connected today.
+            return false;
         }
     }
 
@@ -61,23 +76,15 @@ final class TransactionManagerCheck implements ListenerCheck {
             return false;
         }
         DataSource managed = ManagedDataSource.of(manager);
-        return (managed != null)
-                ? managed == storeDataSource
-                : isSeenInTransaction(
-                        manager,
-                        () -> TransactionSynchronizationManager.getResource(storeDataSource)
-                                instanceof ConnectionHolder);
+        return (managed != null) ? managed == storeDataSource : isBoundInTransaction(manager, storeDataSource);
     }
 
-    /**
-     * Whether something is seen in a transaction of a manager, which is begun to look at it and rolled back. If none can
-     * be begun, it is taken for seen.
-     */
-    static boolean isSeenInTransaction(PlatformTransactionManager manager, BooleanSupplier something) {
+    /** Begins a transaction, and rolls it back. If none can be begun, the data source is taken for bound. */
+    private static boolean isBoundInTransaction(PlatformTransactionManager manager, DataSource dataSource) {
         try {
             TransactionStatus status = manager.getTransaction(new DefaultTransactionDefinition());
             try {
-                return something.getAsBoolean();
+                return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder;
             } finally {
                 manager.rollback(status);
             }

@@ -1,5 +1,5 @@
 /**
- * What is verified before the first message: every way to be annotated and not be protected. No user's business; public for
+ * Start-up checks: every way for a listener to be annotated and not be protected. Internal; public for
  * the auto-configuration.
  */
 @NullMarked

@@ -42,7 +42,7 @@ record AnnotationTexts(ConfigurableBeanFactory beanFactory) {
         };
     }
 
-    /** The same, or the text as it is where that is a fault, which is told by whoever needs it. */
+    /** Resolves a text, or returns it unchanged where that is a fault, which is reported elsewhere. */
     String resolveIfPossible(String value) {
         try {
             return resolve(value, Check.STRATEGY);

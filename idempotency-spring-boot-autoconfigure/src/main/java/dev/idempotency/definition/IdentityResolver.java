@@ -44,7 +44,7 @@ final class IdentityResolver {
         return consumer;
     }
 
-    /** Retry topics have groups of their own, but belong to the same consumer: the main listener's group counts. */
+    /** Retry topics have separate groups, but belong to the same consumer: the main listener's group counts. */
     private String groupOf(AbstractMessageListenerContainer<?, ?> container) {
         String group = Objects.requireNonNullElse(container.getGroupId(), "-");
         if (container.getMainListenerId() != null) {
@@ -84,7 +84,10 @@ final class IdentityResolver {
             throw ListenerFault.found(
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
-                    "Correct the expression in @IdempotentListener(%s = …).".formatted(role));
+                    method.hasParameterNames()
+                            ? "Correct the expression in @IdempotentListener(%s = …).".formatted(role)
+                            : "Compile with -parameters, as Spring Boot's parent POM and Gradle plugin do: without it the"
+                                    + " names of arguments are not known. Or use #payload.");
         }
     }
 }

@@ -24,7 +24,7 @@ public final class KeyFailures {
     /**
      * Knows a consumer's source of keys.
      *
-     * @param fromHeaders whether nobody has said where the keys are, so that headers are looked at
+     * @param fromHeaders whether keys come from the default headers
      * @param processedAny asks the database whether the consumer has processed any message
      */
     KeyFailures(
@@ -41,8 +41,8 @@ public final class KeyFailures {
     }
 
     /**
-     * What to throw for a message that could not be identified. It is counted if it is given up: not where the key was
-     * asked of something that is away, nor where it is to be waited for.
+     * Returns the exception for a message that could not be identified. Dead letters are counted; messages that wait are not:
+     * the key depends on an unavailable service, or no message has had a key yet.
      */
     public RuntimeException judge(RuntimeException unusable, RecordCoordinates where) {
         if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {

@@ -10,12 +10,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
 import org.springframework.util.ClassUtils;
 
@@ -65,7 +67,7 @@ record ListenerCandidate(
         return isHandler() ? type : type + "." + methodName();
     }
 
-    /** Kotlin appends the name of the module to that of an internal function, and builds name modules as they like. */
+    /** Kotlin appends the module's name, which depends on the build, to the name of an internal function. */
     private String methodName() {
         String name = this.method.getName();
         int end = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;
@@ -97,11 +99,18 @@ record ListenerCandidate(
         return proxy != null && proxy.isFrozen();
     }
 
-    /** Not by the dead-letter container of retry topics, which is made of the same annotation and calls another method. */
-    boolean isCalled() {
-        CalledMethods called = CalledMethods.of(this.container);
-        return called == null
-                || called.methods().stream().anyMatch(each -> AopUtils.getMostSpecificMethod(each, targetClass())
-                        .equals(this.method));
+    /** Whether calls of its method, by whatever container, pass the proxy that claims; start-up checks report if not. */
+    boolean isClaimed() {
+        return ProxyPath.of(this.bean, this.method).claims();
+    }
+
+    /** Whether its container reads the dead letters of retry topics: it is made of the same annotation, and calls another method. */
+    boolean readsDeadLetters(BeanFactory beanFactory) {
+        String main = this.container.getMainListenerId();
+        return main != null
+                && beanFactory.getBeanProvider(DestinationTopicResolver.class).stream()
+                        .anyMatch(resolver -> ContainerFacts.topicsOf(this.container).stream()
+                                .anyMatch(topic -> resolver.getDestinationTopicByName(main, topic)
+                                        .isDltTopic()));
     }
 }

@@ -15,19 +15,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What holds for all listeners that do not say otherwise.
+ * Defaults of all listeners.
  *
  * @param store where claims are made
- * @param strategies who makes the strategies that have a table of their own; {@code null} if nobody can
+ * @param strategies creates the strategies with separate tables; {@code null} with a custom store
  * @param keyResolver who finds the key where there is no expression
  * @param onMissingKey what becomes of a message without a key
  * @param retention how long processed messages are remembered
- * @param conflicts what is done about messages that have the id of another one
- * @param receivedBytes who remembers what was received
- * @param observers who hears of the outcome
- * @param outages who is told of commits, as an outage ends with one
- * @param inboxes who keeps messages; {@code null} if nobody can
- * @param results who keeps replies; {@code null} if nobody can
+ * @param conflicts how conflicts are handled
+ * @param receivedBytes remembers received records
+ * @param observers receive outcomes
+ * @param outages receives commits, as an outage ends with one
+ * @param inboxes stores messages; {@code null} with a custom store
+ * @param results stores replies; {@code null} with a custom store
  * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
  */
 public record ListenerDefaults(

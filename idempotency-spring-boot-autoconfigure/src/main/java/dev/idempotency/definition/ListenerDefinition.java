@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param keyFailures what becomes of those that have none
  * @param transactions makes the transactions that it shares with its claims, with its own attributes
  * @param strategy how its messages are recognised
- * @param conflicts what is done about those that have the id of another one
+ * @param conflicts handles messages that have the id of another one
  * @param inbox keeps its messages; {@code null} if they are not kept
- * @param observer who hears of the outcome
+ * @param observer receives the outcome
  */
 public record ListenerDefinition(
         String consumer,

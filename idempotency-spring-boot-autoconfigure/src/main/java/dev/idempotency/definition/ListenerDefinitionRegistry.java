@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.Check;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -36,6 +37,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerDefinitionRegistry.class);
 
+    private final ConfigurableListableBeanFactory beanFactory;
     private final ListenerResolver resolver;
     private final ListenerDefaults defaults;
     private final TopicLookup topics;
@@ -49,6 +51,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
 
     public ListenerDefinitionRegistry(
             ConfigurableListableBeanFactory beanFactory, ListenerDefaults defaults, TopicLookup topics) {
+        this.beanFactory = beanFactory;
         this.resolver = new ListenerResolver(beanFactory, defaults);
         this.defaults = defaults;
         this.topics = topics;
@@ -66,10 +69,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     }
 
     /**
-     * Defines the listeners behind a container, as far as their faults allow; these are told by {@link #listeners()}.
+     * Defines the listeners behind a container, as far as their faults allow; {@link #listeners()} has the faults.
      *
      * @param element what has the {@code @KafkaListener}: a method, or the class of several
-     * @param installation lets calls of a bean's method be seen behind all aspects, and tells whether they are
+     * @param installation watches calls of a bean's method behind all aspects, and returns whether it can
      * @return its protected methods, or {@code null} if there are none
      */
     @Nullable
@@ -83,18 +86,19 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
             return null;
         }
         removeKafkaTransactions(container);
+        ContainerFacts.removeBatchToRecordAdapter(container);
         TopicIdTracker topics = new TopicIdTracker(this.topics, container);
-        topics.listenToRebalances();
         List<ListenerResolver.Resolved> resolved = candidates.stream()
                 .map(candidate -> this.resolver.resolve(
                         candidate, topics, installation.test(bean, candidate.method()), this::observerOf))
                 .toList();
         PollSharingResolver.Decision polls = this.polls.decide(candidates, resolved);
+        boolean deadLetters = candidates.get(0).readsDeadLetters(this.beanFactory);
         Map<Method, ListenerDefinition> definitions = new LinkedHashMap<>();
         for (int i = 0; i < candidates.size(); i++) {
             ListenerCandidate candidate = candidates.get(i);
             ListenerResolver.Resolved known = resolved.get(i).refuse(polls.faults());
-            if (candidate.isCalled()) {
+            if (!deadLetters) {
                 this.listeners.add(known.listener());
                 rememberObstacles(known.listener().consumer(), polls);
             }
@@ -105,14 +109,17 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (this.running) {
             logTransactionsPerRecord();
         }
-        return new ProtectedMethods(definitions, polls.isGranted());
+        boolean claimed = !deadLetters
+                && candidates.size() == candidates.get(0).methodCount()
+                && candidates.stream().allMatch(ListenerCandidate::isClaimed);
+        return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
         if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
             logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
                     + " commit decides, and the claim drops what is redelivered. Write what is to be sent to an outbox"
-                    + " table. See docs/failures.md#kafka-transactions-on-the-container");
+                    + " table. See " + Check.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
         }
     }
 

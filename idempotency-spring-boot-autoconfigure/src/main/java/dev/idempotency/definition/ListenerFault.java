@@ -8,7 +8,7 @@ import java.io.Serial;
  *
  * @param check what reports call it
  * @param what what is wrong
- * @param remedy how to mend it
+ * @param remedy how to fix it
  */
 public record ListenerFault(Check check, String what, String remedy) {
 

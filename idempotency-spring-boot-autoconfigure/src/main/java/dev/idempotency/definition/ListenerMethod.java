@@ -15,6 +15,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
 import org.springframework.kafka.support.Acknowledgment;
@@ -42,7 +43,7 @@ public final class ListenerMethod {
             MessageHeaderAccessor.class,
             ConsumerRecords.class);
 
-    /** What message converters convert, so that a value of such a type need not be the payload. */
+    /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
 
     private final Method method;
@@ -87,12 +88,12 @@ public final class ListenerMethod {
         return this.targetSeen;
     }
 
-    /** Who keeps its replies, or {@code null} if nobody does. */
+    /** Keeps its replies, or {@code null} if they are not kept. */
     public @Nullable ReplyKeeper replies() {
         return this.replies;
     }
 
-    /** What is returned in its place where it is not called. */
+    /** Returns the result for a call that is skipped. */
     @Nullable
     public Object resultWhenSkipped() {
         Class<?> type = this.method.getReturnType();
@@ -102,6 +103,11 @@ public final class ListenerMethod {
     /** Whether a result turns out to be one that is completed later; where the method says so, start-up checks do. */
     public boolean isCompletedLater(Object result) {
         return AsynchronousResult.isOf(result.getClass()) && !AsynchronousResult.isOf(this.method.getReturnType());
+    }
+
+    /** Whether the compiler kept the names of its parameters. */
+    boolean hasParameterNames() {
+        return this.names.size() == this.method.getParameterCount();
     }
 
     List<String> parameterNames() {
@@ -145,6 +151,11 @@ public final class ListenerMethod {
             }
         }
         return variables;
+    }
+
+    /** The parameter for the payload, or {@code null} if there is none. */
+    public @Nullable ResolvableType payload() {
+        return (this.payloadIndex != NONE) ? ResolvableType.forMethodParameter(this.method, this.payloadIndex) : null;
     }
 
     /** The position of the payload among the arguments, or {@link #NONE}. */

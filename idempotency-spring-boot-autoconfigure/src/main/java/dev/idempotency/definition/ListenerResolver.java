@@ -29,11 +29,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
-/** Works out all that is to be known of one listener; what stands against that is collected, to be told at once. */
+/** Resolves everything about one listener, and collects all faults. */
 final class ListenerResolver {
 
     /**
-     * What is known of a listener.
+     * A resolved listener.
      *
      * @param listener for those who look at it
      * @param definition for those who call it; {@code null} if its faults do not allow that
@@ -66,7 +66,7 @@ final class ListenerResolver {
      * Resolves a listener.
      *
      * @param targetSeen whether its calls are seen behind all aspects
-     * @param observers who hears of a consumer's outcomes
+     * @param observers finds the observer of a consumer
      */
     Resolved resolve(
             ListenerCandidate candidate,
@@ -169,7 +169,7 @@ final class ListenerResolver {
         return new Resolved(listener, definition);
     }
 
-    /** What is resolved, or the substitute if there is a fault. */
+    /** Resolves something, or returns the substitute and records the fault. */
     private static <T extends @Nullable Object> T attempt(
             List<ListenerFault> faults, T substitute, Supplier<T> resolution) {
         try {

@@ -28,7 +28,7 @@ final class PollSharingResolver {
      */
     record Decision(boolean isGranted, boolean demanded, List<ListenerFault> obstacles) {
 
-        /** What keeps the application from starting. */
+        /** Returns the faults that keep the application from starting. */
         List<ListenerFault> faults() {
             return this.demanded ? this.obstacles : List.of();
         }

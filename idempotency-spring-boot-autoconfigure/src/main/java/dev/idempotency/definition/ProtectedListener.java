@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -19,13 +20,13 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
- * A listener method that is to be protected, behind one of its containers.
+ * A protected listener method behind one of its containers.
  *
  * @param consumer what is known of it
  * @param bean the listener's bean, as the container calls it: a proxy
  * @param method the method of the user's class
  * @param container the container
- * @param transactionManager who opens its transactions; {@code null} if a fault says that there is nobody
+ * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
  * @param transactionAttribute their attributes
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
  * @param versionExpression the expression for their versions, or {@code null} if they have none
@@ -87,6 +88,14 @@ public record ProtectedListener(
         ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
         return Stream.of(type, type.asCollection().getGeneric())
                 .anyMatch(each -> Message.class.isAssignableFrom(each.toClass()));
+    }
+
+    /** How many methods its container calls: one, or all the handlers of its class. */
+    public int methodCount() {
+        return IdempotentListenerAnnotations.isKafkaHandler(this.method)
+                ? MethodIntrospector.selectMethods(targetClass(), IdempotentListenerAnnotations::isKafkaHandler)
+                        .size()
+                : 1;
     }
 
     /** The annotations of the method and of its class. */

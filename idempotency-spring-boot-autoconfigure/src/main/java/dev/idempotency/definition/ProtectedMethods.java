@@ -1,12 +1,13 @@
 package dev.idempotency.definition;
 
-import dev.idempotency.observe.ConsumerObserver;
+import dev.idempotency.kafka.TopicIdTracker;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
@@ -15,11 +16,19 @@ public final class ProtectedMethods {
 
     private final Map<Method, ListenerDefinition> definitions;
     private final boolean transactionPerPoll;
+    private final boolean claimed;
+    private final TopicIdTracker topics;
     private final Map<Method, ListenerDefinition> byInvokedMethod = new ConcurrentHashMap<>();
 
-    ProtectedMethods(Map<Method, ListenerDefinition> definitions, boolean transactionPerPoll) {
+    ProtectedMethods(
+            Map<Method, ListenerDefinition> definitions,
+            boolean transactionPerPoll,
+            boolean claimed,
+            TopicIdTracker topics) {
         this.definitions = Map.copyOf(definitions);
         this.transactionPerPoll = transactionPerPoll;
+        this.claimed = claimed;
+        this.topics = topics;
     }
 
     /** Whether all its methods are faulty, so that the application will not start. */
@@ -32,17 +41,14 @@ public final class ProtectedMethods {
         return this.definitions.values();
     }
 
-    /** The consumer that failures are told of; of several, the first by name. */
-    public String consumer() {
-        return first().consumer();
+    /** Partitions are assigned to the container, and none of their records has been delivered. */
+    public void assigned(Collection<TopicPartition> partitions) {
+        this.topics.assigned(partitions);
     }
 
-    public ConsumerObserver observer() {
-        return first().observer();
-    }
-
-    private ListenerDefinition first() {
-        return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
+    /** Whether every call of the container passes the proxy that claims. */
+    public boolean areClaimed() {
+        return this.claimed;
     }
 
     /** Whether a record listener shares one transaction among all records of a poll. */
@@ -50,12 +56,12 @@ public final class ProtectedMethods {
         return this.transactionPerPoll;
     }
 
-    /** The definition that stands for all where they do not differ in what is asked for: of several, the first by name. */
+    /** Returns the first definition by name, where all have the requested in common. */
     public ListenerDefinition representative() {
-        return first();
+        return Collections.min(this.definitions.values(), Comparator.comparing(ListenerDefinition::consumer));
     }
 
-    /** The definition of the method that a proxy was called with, which may be that of an interface. */
+    /** Returns the definition of the method that a proxy was called with, which may be an interface's. */
     @Nullable
     public ListenerDefinition definitionOf(Method invoked, @Nullable Class<?> targetClass) {
         ListenerDefinition known = this.byInvokedMethod.get(invoked);

@@ -18,7 +18,7 @@ import org.springframework.aop.support.MethodMatchers;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a container's call meets on its way through the proxies of a listener's bean to its method.
+ * The advice that a container's call passes on its way through the proxies of a listener's bean.
  *
  * <p>A proxy counts where it comes between: one whose class does not override the method is passed by.
  *

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 
@@ -95,12 +94,6 @@ final class StrategyValidator {
                 ClaimedTransaction.hasExceptionsThatCommit(attribute),
                 "noRollbackFor",
                 Map.of(Strategy.UNIQUE_CONSTRAINT, "what a duplicate did up to the violation would be committed"));
-        refuse(
-                attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NESTED,
-                "propagation = NESTED",
-                Map.of(
-                        Strategy.UNIQUE_CONSTRAINT,
-                        "a violation would be undone up to a savepoint, and look like one in another transaction"));
     }
 
     private void requireConstraint(IdempotentListener annotation) {

@@ -37,13 +37,13 @@ final class TransactionResolver {
         this.attributes.setEmbeddedValueResolver(new EmbeddedValueResolver(beanFactory));
     }
 
-    /** The attributes of a listener method's transaction: its own, or those of a plain one. */
+    /** Returns the transaction attributes of a listener method, or default ones. */
     TransactionAttribute attributesOf(Method method, Class<?> targetClass) {
         TransactionAttribute own = this.attributes.getTransactionAttribute(method, targetClass);
         return (own != null) ? own : new DefaultTransactionAttribute();
     }
 
-    /** The transaction manager of a listener; its name, where given, wins over that of {@code @Transactional}. */
+    /** Returns the transaction manager of a listener; a given name wins over {@code @Transactional}. */
     PlatformTransactionManager managerFor(TransactionAttribute attribute, String managerName) {
         String qualifier = StringUtils.hasText(managerName) ? managerName : attribute.getQualifier();
         return StringUtils.hasText(qualifier) ? namedManager(qualifier) : onlyManager();

@@ -1,4 +1,4 @@
-/** Start-up: finds the protected listeners and resolves, once, all that can be resolved. No user's business; public for the other rooms. */
+/** Start-up: finds the protected listeners and resolves, once, all that can be resolved. Internal. */
 @NullMarked
 package dev.idempotency.definition;
 

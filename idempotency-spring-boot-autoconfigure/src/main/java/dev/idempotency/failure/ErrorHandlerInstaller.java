@@ -109,11 +109,6 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
     }
 
-    /** Whether a container has been given another error handler since. */
-    public static boolean isReplacedIn(AbstractMessageListenerContainer<?, ?> container) {
-        return !(container.getCommonErrorHandler() instanceof OutageErrorHandler);
-    }
-
     private static void wrapErrorHandler(
             AbstractMessageListenerContainer<?, ?> container, ContainerSuspension suspension) {
         CommonErrorHandler handler = container.getCommonErrorHandler();

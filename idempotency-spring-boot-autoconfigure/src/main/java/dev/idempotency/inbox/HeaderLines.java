@@ -1,6 +1,6 @@
 package dev.idempotency.inbox;
 
-import java.io.ByteArrayOutputStream;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -8,15 +8,18 @@ import java.util.List;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.StringUtils;
 
 /**
- * Headers as text that people can read and from which every byte can be had again: a line each, {@code name: value}, in
- * their order. What is not printable ASCII is written like {@code %0A}; a header without a value is a name alone.
+ * Headers as readable text without loss: a line each, {@code name: value}, in their order. Bytes other than printable ASCII
+ * are written like {@code %0A}; a header without a value is a name alone.
  */
 final class HeaderLines {
 
     private static final String SEPARATOR = ": ";
-    private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+    /** A byte for each character. */
+    private static final Charset BYTES = StandardCharsets.ISO_8859_1;
 
     private HeaderLines() {}
 
@@ -39,11 +42,10 @@ final class HeaderLines {
     /** In a name, the colon is escaped too: the first one ends it. */
     private static void write(StringBuilder text, byte[] bytes, boolean name) {
         for (byte character : bytes) {
-            boolean plain = character >= ' ' && character <= '~' && character != '%' && !(name && character == ':');
-            if (plain) {
+            if (character >= ' ' && character <= '~' && character != '%' && !(name && character == ':')) {
                 text.append((char) character);
             } else {
-                text.append('%').append(HEX.toHexDigits(character));
+                text.append('%').append(HexFormat.of().withUpperCase().toHexDigits(character));
             }
         }
     }
@@ -52,30 +54,16 @@ final class HeaderLines {
         List<Header> headers = new ArrayList<>();
         if (!lines.isEmpty()) {
             for (String line : lines.split("\n", -1)) {
-                headers.add(header(line));
+                int colon = line.indexOf(':');
+                String name = (colon < 0) ? line : line.substring(0, colon);
+                byte @Nullable [] value = (colon < 0) ? null : bytes(line.substring(colon + SEPARATOR.length()));
+                headers.add(new RecordHeader(new String(bytes(name), StandardCharsets.UTF_8), value));
             }
         }
         return headers;
     }
 
-    private static Header header(String line) {
-        int colon = line.indexOf(':');
-        String name = new String(bytes((colon < 0) ? line : line.substring(0, colon)), StandardCharsets.UTF_8);
-        byte @Nullable [] value = (colon < 0) ? null : bytes(line.substring(colon + SEPARATOR.length()));
-        return new RecordHeader(name, value);
-    }
-
     private static byte[] bytes(String text) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char character = text.charAt(i);
-            if (character == '%') {
-                bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
-                i += 2;
-            } else {
-                bytes.write(character);
-            }
-        }
-        return bytes.toByteArray();
+        return StringUtils.uriDecode(text, BYTES).getBytes(BYTES);
     }
 }

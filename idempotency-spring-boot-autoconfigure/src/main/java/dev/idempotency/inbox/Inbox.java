@@ -1,10 +1,12 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.ReplayException;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -13,8 +15,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,13 +24,14 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The messages that listeners with {@code inbox = "true"} were called with: to be looked at, and to be replayed.
  *
- * <p>A replay sends the record to its topic again, so that it takes the ordinary path with all its guarantees: whoever has
- * processed the message drops it. All groups that read the topic see it.
+ * <p>A replay sends the record to its topic again, so that it takes the ordinary path with all its guarantees: consumers that
+ * have processed the message drop it. All groups that read the topic see it.
  */
 public final class Inbox implements DisposableBean {
 
@@ -40,7 +43,8 @@ public final class Inbox implements DisposableBean {
     private final InboxTable table;
     private final TransactionTemplate transaction;
     private final ProcessedMessageStore store;
-    private final ReplayProducer producer;
+    private final InboxRecorderFactory listeners;
+    private final RawRecordProducers producers;
     private final ObserverNotifier<InboxObserver> observers;
 
     public Inbox(
@@ -54,11 +58,12 @@ public final class Inbox implements DisposableBean {
         this.table = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
         this.transaction = database.newTransaction();
         this.store = store;
-        this.producer = new ReplayProducer(listeners::connectionOf, producerFactory, applicationName);
+        this.listeners = listeners;
+        this.producers = new RawRecordProducers(producerFactory, applicationName, "replays");
         this.observers = observers;
     }
 
-    /** A page of the messages that fit the query, what changed last first. */
+    /** A page of the messages that fit the query, the last changed first. */
     public InboxPage find(InboxQuery query) {
         return this.reader.find(query);
     }
@@ -69,12 +74,12 @@ public final class Inbox implements DisposableBean {
     }
 
     /**
-     * What became of messages, as far as they are in the inbox.
+     * The statuses of messages, as far as they are in the inbox.
      *
      * @param ids ids of one consumer, a thousand at most
      */
     public Map<MessageId, InboxStatus> statuses(Collection<MessageId> ids) {
-        return this.reader.statuses(ids);
+        return ids.isEmpty() ? Map.of() : this.reader.statuses(ids);
     }
 
     /**
@@ -93,7 +98,7 @@ public final class Inbox implements DisposableBean {
                             : "it has been processed and is no longer remembered for that, so that its replay would be"
                                     + " processed a second time. Ask for that on purpose: forget it and replay it.");
         }
-        if (!replay(message)) {
+        if (!replay(message, false)) {
             throw changed(id);
         }
     }
@@ -104,47 +109,9 @@ public final class Inbox implements DisposableBean {
      * @throws ReplayException if it is not there, is without its payload, or could not be sent: then nothing is forgotten
      */
     public void forgetAndReplay(MessageId id) {
-        InboxMessage message = replayable(id);
-        AtomicBoolean sent = new AtomicBoolean();
-        try {
-            if (!forgetAndSend(message, sent)) {
-                throw changed(id);
-            }
-        } catch (DataAccessException | TransactionException ex) {
-            if (!sent.get()) {
-                throw ex;
-            }
-            throw failure(
-                    id,
-                    "was sent, but that it was processed could not be forgotten: it will be dropped as a duplicate,"
-                            + " unless the database has committed without an answer. Look at it again.",
-                    ex);
+        if (!replay(replayable(id), true)) {
+            throw changed(id);
         }
-        tell(message.entry(), ", and forgot that it was processed");
-    }
-
-    /**
-     * Sends it before the forgetting is committed: what is not sent is not forgotten. Whoever is given the record
-     * meanwhile waits for the claim.
-     */
-    private boolean forgetAndSend(InboxMessage message, AtomicBoolean sent) {
-        InboxEntry entry = message.entry();
-        return tryInTransaction(() -> {
-            // First, as listeners claim a message before they write it to the inbox.
-            boolean marked = this.store.forget(entry.id()) && entry.status() == InboxStatus.PROCESSED;
-            InboxStatus expected = marked ? InboxStatus.FORGOTTEN : entry.status();
-            // Asked when the mark has locked the row: who processes the message from now on writes the row after this.
-            if (!this.table.markReplayed(entry.id(), expected) || isProcessed(entry.id())) {
-                return false;
-            }
-            try {
-                this.producer.send(message);
-            } catch (Exception ex) {
-                throw notSent(entry, ex, "Nothing was forgotten.");
-            }
-            sent.set(true);
-            return true;
-        });
     }
 
     private static ReplayException changed(MessageId id) {
@@ -153,8 +120,8 @@ public final class Inbox implements DisposableBean {
 
     /**
      * Sends all messages of a consumer that have failed, until now, to their topics again, in the order of their
-     * records. One that is refused, such as one that is too large, does not keep the others from being sent. Messages that
-     * have the id of another one are left out, as they would be refused again.
+     * records. One that is refused, such as one that is too large, is logged and does not keep the others from being sent.
+     * Messages that have the id of another one are left out, as they would fail again.
      *
      * @throws ReplayException if one could not be sent and neither could the next; those before it were
      */
@@ -162,27 +129,27 @@ public final class Inbox implements DisposableBean {
         Instant now = this.transaction.execute(status -> this.table.now());
         long sent = 0;
         long refused = 0;
-        for (List<MessageId> next = nextFailed(consumer, now); !next.isEmpty(); next = nextFailed(consumer, now)) {
+        List<MessageId> next;
+        do {
+            // Those that were refused stay at the beginning of the list.
+            next = this.reader.replayable(consumer, now, refused, REPLAYS_AT_A_TIME);
             for (MessageId id : next) {
                 InboxMessage message = find(id);
                 if (message == null || message.entry().status() != InboxStatus.FAILED) {
                     continue;
                 }
                 try {
-                    sent += replay(message) ? 1 : 0;
+                    sent += replay(message, false) ? 1 : 0;
                 } catch (ReplayException ex) {
                     if (!RawRecordProducers.isRefusal(ex)) {
                         throw new ReplayException(String.valueOf(ex.getMessage()), ex.getCause(), sent);
                     }
+                    logger.warn("{}", ex.getMessage());
                     refused++;
                 }
             }
-        }
+        } while (!next.isEmpty());
         return new ReplayResult(sent, refused, this.reader.notReplayable(consumer));
-    }
-
-    private List<MessageId> nextFailed(String consumer, Instant upTo) {
-        return this.reader.replayable(consumer, upTo, REPLAYS_AT_A_TIME);
     }
 
     private InboxMessage replayable(MessageId id) {
@@ -196,89 +163,88 @@ public final class Inbox implements DisposableBean {
                     "its payload was not kept (%s). Raise idempotency.inbox.max-payload for the next ones."
                             .formatted(message.entry().payloadOmitted()));
         }
-        MessageId shared = ConflictingId.sharedBy(id);
-        if (shared != null && isProcessed(shared)) {
-            throw refused(
-                    id,
-                    ("its own id is '%s', under which another message has been processed, so that its replay would be"
-                                    + " refused again. Send it with another id, or forget the other one on purpose before.")
-                            .formatted(shared.value()));
-        }
         return message;
     }
 
     /**
-     * Marks the message and sends it, unless somebody else did so or it came back in the meantime. In this order a crash
-     * between the two leaves a message that is marked and can be replayed again.
+     * Marks a message as replayed and sends it, unless it was changed meanwhile. It is sent before that is committed: a message
+     * that is not sent is neither marked nor forgotten, and whoever is given the record meanwhile waits for the row.
      */
-    private boolean replay(InboxMessage message) {
-        InboxEntry entry = message.entry();
-        if (!tryInTransaction(() -> this.table.markReplayed(entry.id(), entry.status()))) {
-            return false;
-        }
+    private boolean replay(InboxMessage message, boolean forget) {
+        MessageId id = message.entry().id();
+        AtomicBoolean sent = new AtomicBoolean();
         try {
-            this.producer.send(message);
-        } catch (Exception ex) {
-            takeBack(entry, ex);
-            throw notSent(entry, ex, "It can be replayed again.");
-        }
-        tell(entry, "");
-        return true;
-    }
-
-    /** Commits the work only if it says that it is done. */
-    private boolean tryInTransaction(BooleanSupplier work) {
-        return this.transaction.execute(status -> {
-            boolean done = work.getAsBoolean();
-            if (!done) {
-                status.setRollbackOnly();
+            this.transaction.executeWithoutResult(status -> markAndSend(message, forget, status, sent));
+        } catch (DataAccessException | TransactionException ex) {
+            if (!sent.get()) {
+                throw ex;
             }
-            return done;
-        });
+            throw failure(
+                    id,
+                    "was sent, but the database has not confirmed that it is marked%s. Look at it again."
+                            .formatted(forget ? " and forgotten: otherwise it will be dropped as a duplicate" : ""),
+                    ex);
+        }
+        if (sent.get()) {
+            InboxEntry entry = message.entry();
+            logger.info(
+                    "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
+                    id.value().replaceAll("\\p{Cntrl}", "?"),
+                    id.consumer(),
+                    entry.record(),
+                    entry.status(),
+                    entry.attempts(),
+                    forget ? ", and forgot that it was processed" : "");
+            this.observers.tell(observer -> observer.replayed(id));
+        }
+        return sent.get();
     }
 
-    private void tell(InboxEntry entry, String more) {
-        MessageId id = entry.id();
-        logger.info(
-                "Replayed message '{}' of consumer '{}', first {}, {} after {} attempts{}",
-                id.value().replaceAll("\\p{Cntrl}", "?"),
-                id.consumer(),
-                entry.record(),
-                entry.status(),
-                entry.attempts(),
-                more);
-        this.observers.tell(observer -> observer.replayed(id));
+    private void markAndSend(InboxMessage message, boolean forget, TransactionStatus status, AtomicBoolean sent) {
+        InboxEntry entry = message.entry();
+        InboxStatus expected = entry.status();
+        // First, as listeners claim a message before they write it to the inbox.
+        if (forget && this.store.forget(entry.id()) && expected == InboxStatus.PROCESSED) {
+            expected = InboxStatus.FORGOTTEN;
+        }
+        // Asked when the mark has locked the row: whoever processes the message from now on writes the row after this.
+        if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
+            status.setRollbackOnly();
+            return;
+        }
+        RecordCoordinates record = entry.record();
+        try {
+            this.producers.send(
+                    this.listeners.connectionOf(entry.id().consumer()),
+                    new ProducerRecord<>(
+                            record.topic(),
+                            record.partition(),
+                            message.key(),
+                            message.payload(),
+                            RepublishedHeaders.of(message.headers(), record)));
+        } catch (Exception ex) {
+            if (ex instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            throw failure(
+                    entry.id(),
+                    "could not be sent to %s: %s. %s"
+                            .formatted(
+                                    record.topic(),
+                                    Causes.of(ex).deepest(),
+                                    forget ? "Nothing was forgotten." : "It can be replayed again."),
+                    ex);
+        }
+        sent.set(true);
     }
 
     private boolean isProcessed(MessageId id) {
         return !this.store.find(List.of(id)).isEmpty();
     }
 
-    private static ReplayException notSent(InboxEntry entry, Exception failure, String whatHolds) {
-        if (failure instanceof InterruptedException) {
-            Thread.currentThread().interrupt();
-        }
-        return failure(
-                entry.id(),
-                "could not be sent to %s: %s. %s"
-                        .formatted(entry.record().topic(), Causes.of(failure).deepest(), whatHolds),
-                failure);
-    }
-
-    private void takeBack(InboxEntry entry, Exception failure) {
-        try {
-            String error = StackTraceFormatter.toAscii(StackTraceFormatter.format(failure));
-            this.transaction.executeWithoutResult(
-                    status -> this.table.takeReplayBack(entry.id(), entry.status(), error));
-        } catch (DataAccessException | TransactionException ex) {
-            // It stays marked, and can be replayed again as it is.
-            failure.addSuppressed(ex);
-        }
-    }
-
     @Override
     public void destroy() {
-        this.producer.close();
+        this.producers.close();
     }
 
     private static ReplayException refused(MessageId id, String why) {

@@ -4,7 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.PurgeStatement.Purged;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,18 +15,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/**
- * The table of the inbox, as its cleanup sees it: each call is a small transaction of its own, on a connection of its
- * own, that waits for nobody. Rows that somebody else holds are left for another time.
- */
+/** Cleans the table of the inbox up: each call is a small transaction of its own, and leaves out locked rows. */
 public final class InboxPurge {
 
     private static final String EXPIRED = """
-            select consumer_id, message_id, %s
-            from %s
-            where status = ? and updated_at >= %s and updated_at < %s and consumer_id in (%s)
+            select consumer_id, message_id, %1$s
+            from %2$s
+            where status = ? and updated_at >= %3$s and updated_at < %3$s and consumer_id in (%4$s)
             order by updated_at
-            %s
+            %5$s
             for update skip locked
             """;
 
@@ -62,11 +59,7 @@ public final class InboxPurge {
     /**
      * Deletes messages of some consumers with a status that have not changed for so long, the oldest first.
      *
-     * @param consumers whose they are
-     * @param status what became of them
-     * @param age for how long
-     * @param from where to begin: what changed before is passed over
-     * @param limit how many at most
+     * @param from messages that changed before are passed over
      * @return how many were deleted, and up to when there are no more
      */
     public Purged purgeExpired(
@@ -79,17 +72,13 @@ public final class InboxPurge {
         if (consumers.isEmpty() || !before.isAfter(from)) {
             return new Purged(0, from);
         }
-        List<Object> parameters = new ArrayList<>();
-        parameters.add(status.toString());
-        parameters.add(EpochSeconds.toDecimal(from));
-        parameters.add(EpochSeconds.toDecimal(before));
+        List<Object> parameters = new ArrayList<>(
+                List.of(status.toString(), EpochSeconds.toDecimal(from), EpochSeconds.toDecimal(before)));
         parameters.addAll(consumers);
-        String time = this.dialect.timeOfSeconds();
         String sql = EXPIRED.formatted(
                 this.dialect.secondsOf("updated_at"),
                 this.inbox,
-                time,
-                time,
+                this.dialect.timeOfSeconds(),
                 "?" + ", ?".repeat(consumers.size() - 1),
                 this.dialect.rows(0, limit));
         List<Instant> times = new ArrayList<>();
@@ -129,15 +118,7 @@ public final class InboxPurge {
         return seconds == null || EpochSeconds.toInstant(seconds).isBefore(time);
     }
 
-    /**
-     * Deletes messages of a consumer that have not changed for so long, in the order of their ids.
-     *
-     * @param consumer whose they are
-     * @param idle for how long
-     * @param after the id after which to go on, or an empty text to begin
-     * @param limit how many at most
-     * @return the ids that were deleted
-     */
+    /** Deletes messages of a consumer that have not changed for so long, in the order of their ids; returns these. */
     public List<String> purgeUnchanged(String consumer, Duration idle, String after, int limit) {
         return this.transaction.execute(transaction -> {
             List<String> ids = this.jdbc.queryForList(

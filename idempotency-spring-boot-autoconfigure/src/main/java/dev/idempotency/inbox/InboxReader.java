@@ -8,7 +8,6 @@ import dev.idempotency.database.IdempotencyDatabase;
 import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -99,24 +97,13 @@ final class InboxReader {
         List<String> parts = new ArrayList<>();
         List<Object> parameters = new ArrayList<>();
         String time = this.dialect.timeOfSeconds();
-        String seconds = this.dialect.secondsOf("updated_at");
-        Duration ambiguity = this.dialect.timeAmbiguity();
         for (InboxStatus status : statuses) {
             List<String> conditions = new ArrayList<>();
             add("status = ?", status, conditions, parameters);
             add("consumer_id = ?", query.consumer(), conditions, parameters);
             add("message_type = ?", query.type(), conditions, parameters);
-            if (query.since() != null) {
-                add("updated_at >= " + time, query.since().minus(ambiguity), conditions, parameters);
-            }
-            if (query.until() != null) {
-                add("updated_at < " + time, query.until().plus(ambiguity), conditions, parameters);
-            }
-            if (!ambiguity.isZero()) {
-                // The index finds more than is asked for; the seconds tell.
-                add(seconds + " >= ?", query.since(), conditions, parameters);
-                add(seconds + " < ?", query.until(), conditions, parameters);
-            }
+            add("updated_at >= " + time, query.since(), conditions, parameters);
+            add("updated_at < " + time, query.until(), conditions, parameters);
             parts.add(PART_OF_PAGE.formatted(
                     ENTRY_COLUMNS,
                     this.table,
@@ -144,25 +131,22 @@ final class InboxReader {
         }
     }
 
-    /** What became of messages of one consumer, as far as they are there. */
+    /** The statuses of messages of one consumer, as far as they are there. */
     Map<MessageId, InboxStatus> statuses(Collection<MessageId> ids) {
         Map<MessageId, InboxStatus> found = new HashMap<>();
-        if (!ids.isEmpty()) {
-            String consumer = ids.iterator().next().consumer();
-            Object[] parameters = Stream.concat(
-                            Stream.of(consumer), ids.stream().map(MessageId::value))
-                    .toArray();
-            this.database.inTransaction(() -> {
-                this.jdbc.query(
-                        STATUSES.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1)),
-                        row -> {
-                            found.put(new MessageId(consumer, row.getString(1)), InboxStatus.of(row.getString(2)));
-                        },
-                        parameters);
-                return found;
-            });
-        }
-        return found;
+        List<Object> parameters =
+                new ArrayList<>(ids.stream().map(MessageId::value).toList());
+        String consumer = ids.iterator().next().consumer();
+        parameters.add(0, consumer);
+        return this.database.inTransaction(() -> {
+            this.jdbc.query(
+                    STATUSES.formatted(this.table, "?" + ", ?".repeat(ids.size() - 1)),
+                    row -> {
+                        found.put(new MessageId(consumer, row.getString(1)), InboxStatus.of(row.getString(2)));
+                    },
+                    parameters.toArray());
+            return found;
+        });
     }
 
     @Nullable
@@ -180,13 +164,13 @@ final class InboxReader {
     }
 
     /** Failed messages of a consumer that have not changed since a moment and whose payload was kept, oldest first. */
-    List<MessageId> replayable(String consumer, Instant upTo, int limit) {
+    List<MessageId> replayable(String consumer, Instant upTo, long offset, int limit) {
         return this.database.inTransaction(() -> this.jdbc.query(
                 REPLAYABLE.formatted(
                         this.table,
                         this.dialect.secondsOf("updated_at"),
-                        ConflictingId.MARK,
-                        this.dialect.rows(0, limit)),
+                        InboxRecorder.CONFLICT,
+                        this.dialect.rows(offset, limit)),
                 (row, number) -> new MessageId(consumer, row.getString(1)),
                 consumer,
                 EpochSeconds.toDecimal(upTo)));

@@ -10,11 +10,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -26,23 +26,36 @@ public final class InboxRecorder {
 
     private static final int MAX_TRIES = 5;
 
+    /** Between the id of a message that has another one's and its coordinates; not in other ids, and harmless in URLs. */
+    static final String CONFLICT = "~conflict:";
+
+    /**
+     * A message that a listener was called with.
+     *
+     * @param coordinates where its record stood first
+     * @param record the record that was delivered
+     */
+    public record Delivered(MessageId id, RecordCoordinates coordinates, ConsumerRecord<?, ?> record) {}
+
     private final JdbcProcessedMessageStore store;
     private final InboxTable inListenersTransaction;
     private final InboxTable inOwnTransaction;
+    private final String completion;
     private final TransactionTemplate ownTransaction;
-    private final KeptMessageFactory keeping;
-    private final BiPredicate<List<DeliveredMessage>, Throwable> isOutage;
+    private final Function<Delivered, KeptMessage> keeping;
+    private final BiPredicate<List<Delivered>, Throwable> isOutage;
     private final ObserverNotifier<InboxObserver> observers;
 
     InboxRecorder(
             JdbcProcessedMessageStore store,
-            KeptMessageFactory keeping,
-            BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
+            Function<Delivered, KeptMessage> keeping,
+            BiPredicate<List<Delivered>, Throwable> isOutage,
             ObserverNotifier<InboxObserver> observers) {
         IdempotencyDatabase database = store.database();
         this.store = store;
         this.inListenersTransaction = new InboxTable(database, database.jdbc());
         this.inOwnTransaction = new InboxTable(database, database.jdbc(InboxTable.TIMEOUT_SECONDS));
+        this.completion = database.dialect().inboxCompletionIn(database.inboxTable());
         this.ownTransaction = database.newTransaction();
         this.keeping = keeping;
         this.isOutage = isOutage;
@@ -50,9 +63,10 @@ public final class InboxRecorder {
     }
 
     /** The listener has returned: records that in its transaction, which is still to be committed. */
-    public void processed(List<DeliveredMessage> messages) {
+    public void processed(List<Delivered> messages) {
         try {
-            this.inListenersTransaction.complete(this.keeping.keep(messages));
+            this.inListenersTransaction.complete(
+                    this.completion, messages.stream().map(this.keeping).toList());
         } catch (DataAccessException ex) {
             throw StoreExceptionTranslator.translate(
                     "keep " + messages.get(0).coordinates() + " in the inbox", SqlExceptionSanitizer.sanitize(ex));
@@ -63,13 +77,13 @@ public final class InboxRecorder {
      * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: if it
      * cannot be recorded, the messages fare as they would have.
      */
-    public void failed(List<DeliveredMessage> messages, Throwable failure) {
+    public void failed(List<Delivered> messages, Throwable failure) {
         try {
             if (this.isOutage.test(messages, failure)) {
                 // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
                 return;
             }
-            writeFailed(this.keeping.keep(messages), StackTraceFormatter.format(failure));
+            writeFailed(messages.stream().map(this.keeping).toList(), StackTraceFormatter.format(failure));
         } catch (RuntimeException ex) {
             RuntimeException reason =
                     (ex instanceof DataAccessException data) ? SqlExceptionSanitizer.sanitize(data) : ex;
@@ -86,39 +100,29 @@ public final class InboxRecorder {
     }
 
     /**
-     * A message has the id of another one, and was not processed: keeps it beside that one, under an id that is made of both
-     * its id and its record. Throws nothing, as {@link #failed}.
+     * A message has the id of another one, and was not processed: keeps it under an id made of that and its coordinates. Throws
+     * nothing, as {@link #failed}.
      */
     public void conflicting(
             MessageId shared, RecordCoordinates coordinates, ConsumerRecord<?, ?> record, Throwable failure) {
-        MessageId own = ConflictingId.of(shared, coordinates);
-        failed(List.of(new DeliveredMessage(own, coordinates, record)), failure);
+        MessageId own = MessageId.of(shared.consumer(), shared.value() + CONFLICT + coordinates);
+        failed(List.of(new Delivered(own, coordinates, record)), failure);
     }
 
     /**
      * Those that are in the table and those that are not are written in transactions of their own: so each transaction
      * locks rows in the order of their ids, as the one of a listener does, and none waits for another in a circle.
      */
-    private void writeFailed(List<KeptMessage> messages, String trace) {
-        List<KeptMessage> open = messages;
-        String error = trace;
-        for (int tries = 1; !open.isEmpty(); tries++) {
+    private void writeFailed(List<KeptMessage> messages, String error) {
+        for (int tries = 1; ; tries++) {
             try {
-                open = updateFailed(open, error);
-                insertFailed(open, error);
-                open = List.of();
+                insertFailed(updateFailed(messages, error), error);
+                return;
             } catch (DuplicateKeyException | PessimisticLockingFailureException ex) {
                 // Somebody else wrote one of them in this moment: now it is there to be locked.
                 if (tries == MAX_TRIES) {
                     throw ex;
                 }
-            } catch (DataIntegrityViolationException ex) {
-                // Not every database has every character.
-                String plain = StackTraceFormatter.toAscii(error);
-                if (plain.equals(error)) {
-                    throw ex;
-                }
-                error = plain;
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.idempotency.inbox;
 
+import dev.idempotency.inbox.InboxRecorder.Delivered;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ObserverNotifier;
@@ -8,35 +9,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
-/** Makes the recorders of listeners that have an inbox, and knows the brokers that they read from. */
+/** Creates the recorders of listeners that have an inbox, and knows the brokers that they read from. */
 public final class InboxRecorderFactory {
 
-    private final InboxSettings settings;
-    private final DeserializerInstrumentation receivedBytes;
-    private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
-    private final Function<KeptMessageFactory, InboxRecorder> recorders;
-
     /**
-     * A factory of recorders that share a database.
+     * Which messages are kept, and what of them.
      *
-     * @param isOutage whether messages of one attempt failed for an outage, which is not recorded
+     * @param forAll whether all listeners have an inbox
+     * @param maxPayload the size in bytes beyond which a payload is left out
+     * @param typeHeaders headers with a message's type; the first one present counts
      */
+    public record Settings(boolean forAll, int maxPayload, List<String> typeHeaders) {}
+
+    private final JdbcProcessedMessageStore store;
+    private final Settings settings;
+    private final DeserializerInstrumentation receivedBytes;
+    private final BiPredicate<List<Delivered>, Throwable> isOutage;
+    private final ObserverNotifier<InboxObserver> observers;
+    private final Map<String, BrokerConnection> connections = new ConcurrentHashMap<>();
+
+    /** {@code isOutage} tells whether messages of one attempt failed for an outage, which is not recorded. */
     public InboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            InboxSettings settings,
+            Settings settings,
             DeserializerInstrumentation receivedBytes,
-            BiPredicate<List<DeliveredMessage>, Throwable> isOutage,
+            BiPredicate<List<Delivered>, Throwable> isOutage,
             ObserverNotifier<InboxObserver> observers) {
+        this.store = store;
         this.settings = settings;
         this.receivedBytes = receivedBytes;
-        this.recorders = keeping -> new InboxRecorder(store, keeping, isOutage, observers);
+        this.isOutage = isOutage;
+        this.observers = observers;
     }
 
-    /** Whether listeners that do not say so have one, too. */
+    /** Whether listeners have an inbox unless they say otherwise. */
     public boolean forAll() {
         return this.settings.forAll();
     }
@@ -46,7 +55,18 @@ public final class InboxRecorderFactory {
         this.connections.put(consumer, BrokerConnection.of(container));
         this.receivedBytes.rememberIn(container);
         boolean retries = container.getMainListenerId() != null;
-        return this.recorders.apply(new KeptMessageFactory(this.receivedBytes.records(), this.settings, retries));
+        return new InboxRecorder(
+                this.store,
+                message -> KeptMessage.of(
+                        message.id(),
+                        message.coordinates(),
+                        message.record(),
+                        this.receivedBytes.records(),
+                        this.settings.maxPayload(),
+                        this.settings.typeHeaders(),
+                        retries),
+                this.isOutage,
+                this.observers);
     }
 
     /** Where a consumer reads from, or {@code null} if it is none of this application's. */

@@ -1,6 +1,7 @@
 package dev.idempotency.inbox;
 
 import dev.idempotency.MessageId;
+import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import java.math.BigDecimal;
@@ -14,8 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 
@@ -30,16 +29,10 @@ final class InboxTable {
 
     private static final int IDS_PER_QUERY = 500;
 
-    private static final String INSERT = """
+    private static final String INSERT_FAILED = """
             insert into %s (consumer_id, message_id, message_type, record_topic, record_partition, record_offset,
-                record_key, record_headers, payload, payload_size, payload_omitted, %s, attempts)
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, %s, 1)
-            """;
-
-    private static final String UPDATE_PROCESSED = """
-            update %1$s
-            set status = 'processed', attempts = attempts + 1, processed_at = %2$s, updated_at = %2$s
-            where consumer_id = ? and message_id = ?
+                record_key, record_headers, payload, payload_size, payload_omitted, status, last_error, attempts)
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'failed', ?, 1)
             """;
 
     private static final String UPDATE_FAILED = """
@@ -58,66 +51,32 @@ final class InboxTable {
             where consumer_id = ? and message_id = ? and status = ?
             """;
 
-    private static final String TAKE_REPLAY_BACK = """
-            update %s
-            set status = ?, last_error = ?, updated_at = %s
-            where consumer_id = ? and message_id = ? and status = 'replayed'
-            """;
-
     private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
 
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
     private final String table;
-    private final @Nullable String complete;
     private final String now;
 
     InboxTable(IdempotencyDatabase database, JdbcTemplate jdbc) {
         this.database = database;
         this.jdbc = jdbc;
         this.table = database.inboxTable();
-        this.complete = database.dialect().inboxCompletionIn(this.table);
         this.now = database.dialect().now();
     }
 
-    /** Writes messages as processed. */
-    void complete(List<KeptMessage> messages) {
-        if (this.complete == null) {
-            sorted(messages).forEach(this::updateOrInsert);
-        } else if (messages.size() == 1) {
-            this.jdbc.update(this.complete, statement -> bind(statement, messages.get(0)));
+    /** Writes messages as processed, with the statement of {@link Dialect#inboxCompletionIn}. */
+    void complete(String completion, List<KeptMessage> messages) {
+        if (messages.size() == 1) {
+            this.jdbc.update(completion, statement -> bind(statement, messages.get(0)));
         } else {
-            batch(this.complete, sorted(messages), InboxTable::bind);
+            batch(completion, sorted(messages), InboxTable::bind);
         }
-    }
-
-    /** For a database whose dialect has no statement that does both. */
-    private void updateOrInsert(KeptMessage message) {
-        boolean written = updateProcessed(message.id())
-                || this.database.tryInSavepoint(() -> insertProcessed(message), DuplicateKeyException.class::isInstance)
-                // Somebody has recorded in this moment that it failed elsewhere.
-                || updateProcessed(message.id());
-        if (!written) {
-            // It is there and hidden from this transaction, which fails and comes again; or it is gone.
-            insertProcessed(message);
-        }
-    }
-
-    private boolean updateProcessed(MessageId id) {
-        return this.jdbc.update(UPDATE_PROCESSED.formatted(this.table, this.now), id.consumer(), id.value()) > 0;
-    }
-
-    private void insertProcessed(KeptMessage message) {
-        this.jdbc.update(
-                INSERT.formatted(
-                        this.table, "status, processed_at, updated_at", "'processed', %1$s, %1$s".formatted(this.now)),
-                statement -> bind(statement, message));
     }
 
     /** Writes messages that are not in the table as failed. */
     void insertFailed(List<KeptMessage> messages, String error) {
-        String insert = INSERT.formatted(this.table, "status, last_error", "'failed', ?");
-        batch(insert, sorted(messages), (statement, message) -> {
+        batch(INSERT_FAILED.formatted(this.table), sorted(messages), (statement, message) -> {
             bind(statement, message);
             statement.setString(12, error);
         });
@@ -161,13 +120,6 @@ final class InboxTable {
                 == 1;
     }
 
-    /** Marks a message whose replay could not be sent as what it was before, and as failed if it was replayed then. */
-    void takeReplayBack(MessageId id, InboxStatus before, String error) {
-        InboxStatus now = (before == InboxStatus.REPLAYED) ? InboxStatus.FAILED : before;
-        this.jdbc.update(
-                TAKE_REPLAY_BACK.formatted(this.table, this.now), now.toString(), error, id.consumer(), id.value());
-    }
-
     void delete(Collection<MessageId> ids) {
         batch(DELETE.formatted(this.table), ids, (statement, id) -> bind(statement, 1, id));
     }
@@ -175,7 +127,7 @@ final class InboxTable {
     /** The database's time. */
     Instant now() {
         return EpochSeconds.toInstant(Objects.requireNonNull(
-                this.jdbc.queryForObject("select " + this.database.dialect().secondsOfNow(), BigDecimal.class)));
+                this.jdbc.queryForObject("select " + this.database.dialect().secondsOf(this.now), BigDecimal.class)));
     }
 
     private static List<KeptMessage> sorted(List<KeptMessage> messages) {

@@ -8,33 +8,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
-/** Work that is done again and again on a daemon thread of its own, from the application's start to its end. */
+/** Work that is repeated on a daemon thread of its own, from the application's start to its end. */
 public abstract class RepeatedWork implements SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(RepeatedWork.class);
 
-    private static final Duration PATIENCE_AT_STOP = Duration.ofSeconds(10);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
 
     private final String threadName;
     private @Nullable Worker worker;
 
-    /** Work that has not been started. */
     protected RepeatedWork(String threadName) {
         this.threadName = threadName;
     }
 
-    /**
-     * How long to wait before the work is done once more; {@code null} to end.
-     *
-     * @param runs how often it has been done since the start
-     */
+    /** How long to wait before the next run, after so many since the start; {@code null} to end. */
     protected abstract @Nullable Duration pauseAfter(long runs);
 
-    /**
-     * Does the work once.
-     *
-     * @param stop is counted down when it should end soon
-     */
+    /** Does the work once; {@code stop} is counted down when it should end soon. */
     protected abstract void work(CountDownLatch stop) throws InterruptedException;
 
     @Override
@@ -49,7 +40,12 @@ public abstract class RepeatedWork implements SmartLifecycle {
     @Override
     public final synchronized void stop() {
         if (this.worker != null) {
-            this.worker.end();
+            this.worker.stop.countDown();
+            try {
+                this.worker.join(STOP_TIMEOUT.toMillis());
+            } catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
             this.worker = null;
         }
     }
@@ -71,11 +67,11 @@ public abstract class RepeatedWork implements SmartLifecycle {
         @Override
         public void run() {
             try {
-                long runs = 0;
-                Duration pause = pauseAfter(runs);
-                while (pause != null && !this.stop.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+                Duration pause = pauseAfter(0);
+                for (long runs = 1;
+                        pause != null && !this.stop.await(pause.toMillis(), TimeUnit.MILLISECONDS);
+                        runs++) {
                     workOnce();
-                    runs++;
                     pause = pauseAfter(runs);
                 }
             } catch (InterruptedException ex) {
@@ -83,23 +79,11 @@ public abstract class RepeatedWork implements SmartLifecycle {
             }
         }
 
-        /** Whatever is thrown is no reason never to do it again. */
         private void workOnce() throws InterruptedException {
             try {
                 work(this.stop);
-            } catch (InterruptedException ex) {
-                throw ex;
-            } catch (Throwable ex) {
+            } catch (RuntimeException | Error ex) {
                 logger.error("{} failed, and is tried again", getName(), ex);
-            }
-        }
-
-        void end() {
-            this.stop.countDown();
-            try {
-                join(PATIENCE_AT_STOP.toMillis());
-            } catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
             }
         }
     }

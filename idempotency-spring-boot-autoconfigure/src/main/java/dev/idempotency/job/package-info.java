@@ -1,7 +1,4 @@
-/**
- * Work in the background: what an operator starts for a consumer, one at a time, at a limited rate, and to be cancelled; and
- * what is done again and again by itself. No user's business; public for the other rooms.
- */
+/** Background work: jobs that an operator starts for a consumer, and work that is repeated. Internal. */
 @NullMarked
 package dev.idempotency.job;
 

@@ -1,5 +1,6 @@
 package dev.idempotency.kafka;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
@@ -9,6 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.SecurityConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
@@ -18,7 +21,7 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 /**
  * How clients get to their brokers: the servers, and what these ask of a client.
  *
- * @param settings those of a client's settings that this is made of
+ * @param settings the client settings that concern the connection
  */
 public record BrokerConnection(Map<String, Object> settings) {
 
@@ -36,12 +39,12 @@ public record BrokerConnection(Map<String, Object> settings) {
         settings = Map.copyOf(settings);
     }
 
-    /** That of the application's producers. */
+    /** Returns the connection of the application's producers. */
     public static BrokerConnection of(ProducerFactory<?, ?> producers) {
         return ofClient(producers.getConfigurationProperties());
     }
 
-    /** That of a container's consumers. */
+    /** Returns the connection of a container's consumers. */
     public static BrokerConnection of(AbstractMessageListenerContainer<?, ?> container) {
         return ofClient(ContainerFacts.consumerSettings(container));
     }
@@ -60,12 +63,26 @@ public record BrokerConnection(Map<String, Object> settings) {
         return NAMES.contains(name) || PREFIXES.stream().anyMatch(name::startsWith);
     }
 
+    /** Creates a client that is known to the brokers by its purpose, and waits for their answers for a limited time. */
+    public Admin createAdmin(String purpose, Duration timeout) {
+        Map<String, Object> configuration = new HashMap<>(this.settings);
+        int millis = (int) Math.min(timeout.toMillis(), Integer.MAX_VALUE);
+        configuration.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-" + purpose);
+        configuration.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, millis);
+        configuration.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, millis);
+        // The consumers themselves report a broker that is away.
+        configuration.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 5_000);
+        configuration.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
+        configuration.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
+        return Admin.create(configuration);
+    }
+
     /** Whether it names servers, none of which the other one names. */
     public boolean leadsElsewhereThan(BrokerConnection other) {
         return !servers().isEmpty() && !other.servers().isEmpty() && Collections.disjoint(servers(), other.servers());
     }
 
-    /** The settings of a client with this connection in the place of its own. */
+    /** Returns the settings of a client with its connection replaced by this one. */
     public Map<String, Object> in(Map<String, Object> client) {
         Map<String, Object> configuration = new HashMap<>(client);
         configuration.keySet().removeIf(BrokerConnection::belongs);

@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
@@ -29,18 +28,12 @@ import org.jspecify.annotations.Nullable;
 /** Asks brokers about topics and groups, on behalf of somebody who waits for the answer. */
 public final class BrokerQueries implements AutoCloseable {
 
-    private static final int ANSWER_MILLIS = 10_000;
+    private static final Duration ANSWER = Duration.ofSeconds(10);
 
     private final Admin admin;
 
     public BrokerQueries(BrokerConnection connection, String purpose) {
-        Map<String, Object> settings = new HashMap<>(connection.settings());
-        settings.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-" + purpose);
-        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
-        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
-        settings.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
-        settings.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
-        this.admin = Admin.create(settings);
+        this.admin = connection.createAdmin(purpose, ANSWER);
     }
 
     /** The id of a topic, or {@code null} if there is no such topic. */
@@ -49,7 +42,7 @@ public final class BrokerQueries implements AutoCloseable {
         return (found != null) ? found.topicId() : null;
     }
 
-    /** Those of the topics that there are, by their names. */
+    /** Returns the existing topics among these, by name. */
     public Map<String, TopicDescription> describe(Collection<String> topics) {
         Map<String, TopicDescription> found = new HashMap<>();
         this.admin.describeTopics(topics).topicNameValues().forEach((topic, answer) -> {
@@ -87,7 +80,7 @@ public final class BrokerQueries implements AutoCloseable {
 
     private static <T> T get(KafkaFuture<T> answer) {
         try {
-            return answer.get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+            return answer.get(ANSWER.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException ex) {
             throw new KafkaException("The brokers do not tell: " + ex.getCause(), ex.getCause());
         } catch (TimeoutException ex) {

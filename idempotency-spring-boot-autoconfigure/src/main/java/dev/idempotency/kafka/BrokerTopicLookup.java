@@ -8,7 +8,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
@@ -16,7 +15,7 @@ import org.apache.kafka.common.Uuid;
 /** Asks the brokers, connected as the listeners' consumers are: one client per cluster, and none before it is needed. */
 public final class BrokerTopicLookup implements TopicLookup, AutoCloseable {
 
-    private static final int PATIENCE_MILLIS = 5_000;
+    private static final Duration ANSWER = Duration.ofSeconds(5);
 
     private final Map<BrokerConnection, Admin> admins = new HashMap<>();
     private boolean closed;
@@ -28,7 +27,7 @@ public final class BrokerTopicLookup implements TopicLookup, AutoCloseable {
                 .describeTopics(List.of(topic))
                 .topicNameValues()
                 .get(topic)
-                .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
+                .get(ANSWER.toSeconds(), TimeUnit.SECONDS)
                 .topicId();
     }
 
@@ -38,7 +37,7 @@ public final class BrokerTopicLookup implements TopicLookup, AutoCloseable {
         return admin(connection)
                 .listOffsets(Map.of(partition, OffsetSpec.latest()))
                 .partitionResult(partition)
-                .get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
+                .get(ANSWER.toSeconds(), TimeUnit.SECONDS)
                 .offset();
     }
 
@@ -46,19 +45,8 @@ public final class BrokerTopicLookup implements TopicLookup, AutoCloseable {
         if (this.closed) {
             throw new IllegalStateException("The application is being closed");
         }
-        return this.admins.computeIfAbsent(connection, this::create);
-    }
-
-    private Admin create(BrokerConnection connection) {
-        Map<String, Object> settings = new HashMap<>(connection.settings());
-        settings.put(AdminClientConfig.CLIENT_ID_CONFIG, "idempotency-topic-ids-" + (this.admins.size() + 1));
-        settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, PATIENCE_MILLIS);
-        settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, PATIENCE_MILLIS);
-        // It stays silent where the consumer itself tells of a broker that is away.
-        settings.put(AdminClientConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, PATIENCE_MILLIS);
-        settings.put(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG, "");
-        settings.put(AdminClientConfig.ENABLE_METRICS_PUSH_CONFIG, false);
-        return Admin.create(settings);
+        return this.admins.computeIfAbsent(
+                connection, key -> key.createAdmin("topic-ids-" + (this.admins.size() + 1), ANSWER));
     }
 
     @Override

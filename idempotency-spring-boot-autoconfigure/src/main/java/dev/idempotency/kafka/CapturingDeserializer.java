@@ -64,7 +64,7 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
         this.delegate.configure(configuration, isKey);
     }
 
-    private static Deserializer<?> instantiate(@Nullable Object configured) {
+    static Deserializer<?> instantiate(@Nullable Object configured) {
         Class<?> type = (configured instanceof Class<?> named)
                 ? named
                 : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
@@ -88,7 +88,7 @@ public final class CapturingDeserializer extends ErrorHandlingDeserializer<Objec
         return read(headers, received, () -> delegate().deserialize(topic, headers, data));
     }
 
-    /** What was received, in a buffer that is safe from the deserializer. */
+    /** Returns the received bytes in a buffer that the deserializer cannot change. */
     private ByteBuffer remember(Headers headers, ByteBuffer data) {
         return (this.received != null) ? ByteBuffer.wrap(this.received.remember(headers, this.key, data)) : data;
     }

@@ -17,10 +17,11 @@ import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DelegatingMessageListener;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.TopicPartitionOffset;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 
-/** What a container does not tell by itself. */
+/** Answers questions about containers that they have no methods for. */
 public final class ContainerFacts {
 
     private ContainerFacts() {}
@@ -34,7 +35,7 @@ public final class ContainerFacts {
         return settings;
     }
 
-    /** Those of the listener alone, with the defaults of its properties. */
+    /** Returns the settings of the listener alone, with the defaults of its properties. */
     static Map<String, Object> ownConsumerSettings(AbstractMessageListenerContainer<?, ?> container) {
         Map<String, Object> settings = new HashMap<>();
         Properties own = container.getContainerProperties().getKafkaConsumerProperties();
@@ -74,6 +75,14 @@ public final class ContainerFacts {
         return present;
     }
 
+    /** Removes what would call a batch listener per record, within one claim. */
+    @SuppressWarnings("NullAway") // There is none unless it is set.
+    public static void removeBatchToRecordAdapter(MessageListenerContainer container) {
+        if (innermostListenerOf(container) instanceof BatchMessagingMessageListenerAdapter<?, ?> batch) {
+            batch.setBatchToRecordAdapter(null);
+        }
+    }
+
     /** Whether the application has an interceptor, which may skip records. */
     public static boolean hasInterceptor(AbstractMessageListenerContainer<?, ?> container) {
         return Stream.of(
@@ -83,7 +92,7 @@ public final class ContainerFacts {
                 .anyMatch(interceptor -> !(interceptor instanceof ReceivedRecordsInterceptor));
     }
 
-    /** Whether it hands over all records of a poll at once, be it that the listener method takes them one by one. */
+    /** Whether it hands over all records of a poll at once, even if the listener method takes single records. */
     public static boolean deliversBatches(MessageListenerContainer container) {
         return listenerOf(container) instanceof BatchMessageListener;
     }

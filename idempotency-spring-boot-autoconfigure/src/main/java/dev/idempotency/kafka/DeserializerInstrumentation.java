@@ -21,7 +21,7 @@ public final class DeserializerInstrumentation {
 
     private final ReceivedRecords received = new ReceivedRecords();
 
-    /** What was received. */
+    /** Returns the received records. */
     public ReceivedRecords records() {
         return this.received;
     }
@@ -41,7 +41,7 @@ public final class DeserializerInstrumentation {
         own.put(CapturingDeserializer.RECEIVED, this.received);
     }
 
-    /** Has what was remembered of a container's records forgotten before its next poll. */
+    /** Makes a container's received records be forgotten before its next poll. */
     public void forgetBetweenPolls(AbstractMessageListenerContainer<?, ?> container) {
         ReceivedRecordsInterceptor.install(container, this.received);
     }
@@ -55,7 +55,7 @@ public final class DeserializerInstrumentation {
         return this.received::digestOf;
     }
 
-    /** Wraps the deserializers in properties of this container alone, which it is given: it may have had those of others. */
+    /** Wraps the deserializers in properties of this container alone: it may have shared its properties. */
     private Properties wrapDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         DefaultKafkaConsumerFactory<?, ?> factory =
                 (DefaultKafkaConsumerFactory<?, ?>) SpringKafkaInternals.consumerFactoryOf(container);
@@ -95,8 +95,18 @@ public final class DeserializerInstrumentation {
         if (sample == null) {
             return false;
         }
-        SpringKafkaInternals.setDeserializers(factory, keys, new Remembering(supplier, this.received, keys));
+        replace(factory, keys, new Remembering(supplier, this.received, keys));
         return true;
+    }
+
+    @SuppressWarnings("unchecked") // The factory's own deserializers are within.
+    private static void replace(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys, Remembering deserializers) {
+        DefaultKafkaConsumerFactory<Object, Object> any = (DefaultKafkaConsumerFactory<Object, Object>) factory;
+        if (keys) {
+            any.setKeyDeserializerSupplier(deserializers);
+        } else {
+            any.setValueDeserializerSupplier(deserializers);
+        }
     }
 
     private static void replaceNamed(
@@ -111,10 +121,10 @@ public final class DeserializerInstrumentation {
 
     /** Gives each consumer what the factory's own supplier gives, within a deserializer that remembers. */
     private record Remembering(Supplier<?> own, ReceivedRecords received, boolean key)
-            implements Supplier<Deserializer<?>> {
+            implements Supplier<Deserializer<Object>> {
 
         @Override
-        public Deserializer<?> get() {
+        public Deserializer<Object> get() {
             Deserializer<?> deserializer = (Deserializer<?>) this.own.get();
             Assert.state(deserializer != null, "The consumer factory no longer supplies a deserializer");
             return new CapturingDeserializer(deserializer, this.received, this.key);

@@ -9,11 +9,9 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.jspecify.annotations.Nullable;
-import org.springframework.beans.BeanUtils;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.util.ClassUtils;
 
 /**
  * The deserializers of a container's consumers, for records that somebody else has read. Where the consumer factory gives all
@@ -37,7 +35,7 @@ public final class ListenerDeserializers implements AutoCloseable {
     public ListenerDeserializers(AbstractMessageListenerContainer<?, ?> container) {
         ConsumerFactory<?, ?> factory = SpringKafkaInternals.consumerFactoryOf(container);
         Map<String, Object> settings = ContainerFacts.consumerSettings(container);
-        // What was received is known here anyway.
+        // The received bytes are known here.
         settings.remove(CapturingDeserializer.RECEIVED);
         settings.remove(CapturingDeserializer.MESSAGES_FAULT);
         this.keys = resolve(factory, settings, true);
@@ -64,12 +62,8 @@ public final class ListenerDeserializers implements AutoCloseable {
     }
 
     private static Deserializer<?> named(Map<String, Object> settings, boolean keys) {
-        Object configured = settings.get(
-                keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG);
-        Class<?> type = (configured instanceof Class<?> known)
-                ? known
-                : ClassUtils.resolveClassName(String.valueOf(configured), ClassUtils.getDefaultClassLoader());
-        return (Deserializer<?>) BeanUtils.instantiateClass(type);
+        return CapturingDeserializer.instantiate(settings.get(
+                keys ? ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG : ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG));
     }
 
     /** The record that a listener would be given; its headers are a copy, as deserializers remove and add some. */

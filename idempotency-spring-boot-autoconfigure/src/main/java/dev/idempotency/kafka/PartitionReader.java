@@ -49,7 +49,7 @@ public final class PartitionReader implements AutoCloseable {
             return this.to - this.from;
         }
 
-        /** What both have in common, perhaps nothing. */
+        /** Returns the intersection, which may be empty. */
         public Range intersect(Range other) {
             long last = Math.min(this.to, other.to);
             return new Range(Math.min(Math.max(this.from, other.from), last), last);
@@ -63,7 +63,7 @@ public final class PartitionReader implements AutoCloseable {
      * Connects to brokers.
      *
      * @param purpose what it is for, by which it is known to the brokers
-     * @param groupId whose committed offsets it reads and writes, without being a member; {@code null} for nobody's
+     * @param groupId the group whose committed offsets it reads and writes, without being a member; {@code null} for none
      * @param committedOnly whether records of transactions that are open or were rolled back are left out
      */
     public PartitionReader(
@@ -78,7 +78,7 @@ public final class PartitionReader implements AutoCloseable {
         settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, committedOnly ? "read_committed" : "read_uncommitted");
         settings.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 8 * 1024 * 1024);
-        // What is read to its end ends with the last fetch, which may find nothing but the marks of transactions.
+        // The last fetch may find nothing but transaction markers.
         settings.put(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG, 100);
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
         settings.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, ANSWER_MILLIS);
@@ -101,7 +101,7 @@ public final class PartitionReader implements AutoCloseable {
         return this.consumer.listTopics().keySet();
     }
 
-    /** What stands in partitions at this moment. */
+    /** Returns the current contents of partitions. */
     public Map<TopicPartition, Range> contents(Collection<TopicPartition> partitions) {
         Map<TopicPartition, Long> ends = this.consumer.endOffsets(partitions);
         Map<TopicPartition, Range> contents = new HashMap<>();
@@ -127,7 +127,7 @@ public final class PartitionReader implements AutoCloseable {
         return since;
     }
 
-    /** What the group has committed; partitions of which it has committed nothing are not named. */
+    /** Returns the offsets that the group has committed. */
     public Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
         Map<TopicPartition, OffsetAndMetadata> committed =
                 new HashMap<>(this.consumer.committed(new HashSet<>(partitions)));

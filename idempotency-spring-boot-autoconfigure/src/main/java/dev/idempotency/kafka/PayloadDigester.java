@@ -2,33 +2,47 @@ package dev.idempotency.kafka;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32C;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 
-/** Says what the payload of a record is known by. */
+/**
+ * Digests payloads: the length of a payload and the CRC-32C of its bytes. Two payloads that differ have the same digest if they
+ * are of the same length, and then once in four billion times.
+ */
 @FunctionalInterface
 public interface PayloadDigester {
+
+    /** The digest of no value, which is not an empty one: no length is negative. */
+    long OF_NO_VALUE = -1;
 
     /** Looks at nothing. */
     PayloadDigester NONE = record -> null;
 
-    /** Knows what deserializers have made of the value: text and bytes say what was received, other types do not. */
+    /** Digests deserialized values: text and bytes only, as other types do not show the received bytes. */
     PayloadDigester OF_VALUES = record -> {
         Object value = record.value();
         if (value == null) {
-            return PayloadDigest.OF_NO_VALUE;
+            return OF_NO_VALUE;
         } else if (value instanceof String text) {
-            return PayloadDigest.of(text.getBytes(StandardCharsets.UTF_8));
+            return of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
         } else if (value instanceof byte[] bytes) {
-            return PayloadDigest.of(bytes);
+            return of(ByteBuffer.wrap(bytes));
         } else if (value instanceof Bytes bytes) {
-            return PayloadDigest.of(bytes.get());
+            return of(ByteBuffer.wrap(bytes.get()));
         }
-        return (value instanceof ByteBuffer buffer) ? (Long) PayloadDigest.of(buffer) : null;
+        return (value instanceof ByteBuffer buffer) ? (Long) of(buffer) : null;
     };
 
-    /** The digest of its payload, or {@code null} if it is not known what was received. */
+    /** Returns the digest of a record's payload, or {@code null} if the received bytes are not known. */
     @Nullable
     Long digest(ConsumerRecord<?, ?> record);
+
+    /** Digests a buffer, and leaves its position alone. */
+    static long of(ByteBuffer payload) {
+        CRC32C crc = new CRC32C();
+        crc.update(payload.duplicate());
+        return ((long) payload.remaining() << Integer.SIZE) | crc.getValue();
+    }
 }

@@ -54,7 +54,7 @@ public final class RawRecordProducer implements AutoCloseable {
      *
      * @param settings the application's producer settings
      * @param applicationName by which it is known where the settings have no client id
-     * @param purpose what it is for, by which it is told from the application's own producers
+     * @param purpose part of the client id
      */
     public RawRecordProducer(Map<String, Object> settings, @Nullable String applicationName, String purpose) {
         Map<String, Object> configuration = new HashMap<>(settings);

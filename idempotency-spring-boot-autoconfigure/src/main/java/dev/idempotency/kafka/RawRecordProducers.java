@@ -14,7 +14,7 @@ import org.springframework.kafka.core.ProducerFactory;
 /** Sends records byte for byte to the brokers that listeners read from: a producer per cluster, and none before it is needed. */
 public final class RawRecordProducers implements AutoCloseable {
 
-    /** Whoever looks for something has not found it here. */
+    /** Limits the search in a chain of causes. */
     private static final int MAX_CAUSES = 100;
 
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
@@ -26,7 +26,7 @@ public final class RawRecordProducers implements AutoCloseable {
      * Makes no producer yet.
      *
      * @param producerFactory whose settings are used; it may give {@code null} if there is none
-     * @param purpose what they are for, by which they are told from the application's own producers
+     * @param purpose part of the client ids
      */
     public RawRecordProducers(
             Supplier<@Nullable ProducerFactory<?, ?>> producerFactory,
@@ -40,14 +40,14 @@ public final class RawRecordProducers implements AutoCloseable {
     /**
      * Sends a record to a partition that still exists, and returns when the brokers have it.
      *
-     * @param listener where it is to be read; {@code null} for the brokers of the application's producers
+     * @param listener the brokers of its listener; {@code null} for the brokers of the application's producers
      */
     public void send(@Nullable BrokerConnection listener, ProducerRecord<byte[], byte[]> record)
             throws ExecutionException, TimeoutException, InterruptedException {
         producerFor(listener).send(record);
     }
 
-    /** Whether this one record was refused, so that others may well be sent: not if nobody answered, or not in time. */
+    /** Whether this record was refused and others may be accepted, rather than the brokers being unavailable. */
     public static boolean isRefusal(Throwable failure) {
         boolean refused = false;
         Throwable cause = failure;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReceivedRecords {
 
-    /** What a record was made of; its headers, too, since deserializers remove some. */
+    /** The bytes of a record, and its headers, since deserializers remove some. */
     private static final class Received {
 
         private final List<Header> headers;
@@ -37,9 +37,9 @@ public final class ReceivedRecords {
 
     private final Map<Thread, Map<Headers, Received>> polls = new ConcurrentHashMap<>();
 
-    /** Forgets the records of this thread's last poll. Only what is received after this is remembered. */
+    /** Forgets the records of this thread's last poll. Only records received after this are remembered. */
     public void beginPoll() {
-        // Headers change, and those of two records may be equal.
+        // Headers change, and two records may have equal ones.
         this.polls.put(Thread.currentThread(), new IdentityHashMap<>());
     }
 
@@ -48,7 +48,7 @@ public final class ReceivedRecords {
         this.polls.remove(Thread.currentThread());
     }
 
-    /** Remembers the key or the value of a record; returns it in an array that nobody else has. */
+    /** Remembers the key or the value of a record; returns a copy. */
     public byte[] remember(Headers headers, boolean key, ByteBuffer data) {
         byte[] bytes = Utils.toArray(data);
         Map<Headers, Received> poll = this.polls.get(Thread.currentThread());
@@ -72,12 +72,12 @@ public final class ReceivedRecords {
     Long digestOf(ConsumerRecord<?, ?> record) {
         Received found = lookUp(record);
         if (found == null) {
-            return wasNotDeserialized(record) ? (Long) PayloadDigest.OF_NO_VALUE : null;
+            return wasNotDeserialized(record) ? (Long) PayloadDigester.OF_NO_VALUE : null;
         }
-        return (found.value != null) ? PayloadDigest.of(found.value) : PayloadDigest.OF_NO_VALUE;
+        return (found.value != null) ? PayloadDigester.of(ByteBuffer.wrap(found.value)) : PayloadDigester.OF_NO_VALUE;
     }
 
-    /** Then there was nobody to remember it. */
+    /** Such a record was not passed to a deserializer. */
     private static boolean wasNotDeserialized(ConsumerRecord<?, ?> record) {
         return record.key() == null && record.value() == null;
     }

@@ -77,7 +77,7 @@ public final class RecordObservations {
                 .orElse("unknown.client.id");
     }
 
-    /** Tells of no current observation; the no-op registry of Micrometer does. */
+    /** Has no current observation, unlike Micrometer's no-op registry. */
     private static final class UnseenObservations implements ObservationRegistry {
 
         private final ObservationConfig config = new ObservationConfig();

@@ -13,7 +13,7 @@ import org.apache.kafka.common.header.internals.RecordHeader;
 import org.springframework.kafka.support.KafkaHeaders;
 
 /**
- * The headers of a record that is sent to its topic again. Those of its way through retry topics are left out, so that its
+ * The headers of a record that is sent to its topic again. Headers of retry topics are left out, so that its
  * attempts are counted anew; others lead back to the original record, so that a key made of its coordinates stays the same.
  *
  * <p>When the original was written is not known any more, and said so: retry topics would take the copy's time for it.

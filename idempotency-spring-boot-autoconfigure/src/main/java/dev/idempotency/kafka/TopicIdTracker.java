@@ -9,34 +9,33 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
-import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
-import org.springframework.kafka.listener.ContainerProperties;
 
 /**
  * Knows which topics the records of one container are from. The broker is asked when the first records of a partition come
- * after it was assigned, for all partitions of the topic whose first records come in the same moment, and again when the
- * offsets of a partition go back: a topic that was deleted and created again begins anew, without a rebalance if nobody has
- * looked meanwhile.
+ * after its assignment, and again when the offsets of a partition go back: a topic that was deleted and created again
+ * starts anew, perhaps without a rebalance.
  *
- * <p>What is known of a partition holds until then, whatever is known of others by now: a consumer may still hold records
- * of a topic that has been deleted.
+ * <p>What is known of a partition holds until then: a consumer may still hold records of a deleted topic.
  */
 public final class TopicIdTracker {
 
     private static final String OF_KEY = "#coordinates";
     private static final String OF_OFFSETS = "offset";
 
-    /** For how long an answer holds for partitions that nothing has come of yet. */
+    /** For how long an answer holds for other partitions of the topic whose first records come. */
     private static final long MOMENT_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private interface Question<T> {
+
+        T ask(BrokerConnection connection) throws Exception;
+    }
 
     private record Position(Uuid topicId, long offset) {}
 
@@ -51,10 +50,9 @@ public final class TopicIdTracker {
 
     private final Map<TopicPartition, Position> positions = new ConcurrentHashMap<>();
 
-    /** Offsets that partitions had reached when the broker was asked, since they were last assigned or went back. */
+    /** End offsets as of the last question, since partitions were last assigned or went back. */
     private final Map<TopicPartition, Long> ends = new ConcurrentHashMap<>();
 
-    /** The same of records that others are copies of. */
     private final Map<TopicPartition, Position> positionsOfOriginals = new ConcurrentHashMap<>();
 
     public TopicIdTracker(TopicLookup lookup, AbstractMessageListenerContainer<?, ?> container) {
@@ -68,16 +66,8 @@ public final class TopicIdTracker {
         this.nanoTime = nanoTime;
     }
 
-    /** Hears which partitions are assigned to the container, beside the listener that it has. */
-    public void listenToRebalances() {
-        ContainerProperties properties = this.container.getContainerProperties();
-        ConsumerRebalanceListener own = properties.getConsumerRebalanceListener();
-        properties.setConsumerRebalanceListener(
-                new AssignmentListener(this::assigned, (own != null) ? own : new ConsumerAwareRebalanceListener() {}));
-    }
-
-    /** What was known of them is out of date: others had them meanwhile, perhaps of another topic of that name. */
-    private void assigned(Collection<TopicPartition> partitions) {
+    /** Forgets partitions that are assigned: others had them meanwhile, perhaps of another topic of that name. */
+    public void assigned(Collection<TopicPartition> partitions) {
         this.positionsOfOriginals.clear();
         partitions.forEach(partition -> {
             this.answers.remove(partition.topic());
@@ -98,10 +88,23 @@ public final class TopicIdTracker {
             return told;
         }
         RecordCoordinates own = RecordCoordinates.of(record);
-        TopicCoordinates found =
-                TopicCoordinates.of(original.equals(own) ? topicOf(own) : topicOfOriginal(original, own), original);
+        Uuid id =
+                original.equals(own) ? find(own, own.offset(), OF_KEY, this.positions) : topicOfOriginal(original, own);
+        TopicCoordinates found = TopicCoordinates.of(id, original);
         found.tellBy(record);
         return found;
+    }
+
+    /** Returns the topic that a record was copied from or, if that was deleted, the topic of the copy. */
+    private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
+        try {
+            return find(original, original.offset(), OF_KEY, this.positionsOfOriginals);
+        } catch (TopicUnknownException ex) {
+            if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
+                return find(copy, copy.offset(), OF_KEY, this.positions);
+            }
+            throw ex;
+        }
     }
 
     /**
@@ -112,11 +115,7 @@ public final class TopicIdTracker {
      * @throws TopicUnknownException if it is not known, as long as the broker cannot be asked
      */
     public Uuid topicIdOf(RecordCoordinates first, long last) {
-        try {
-            return find(first, last, this.positions);
-        } catch (ExecutionException ex) {
-            throw unknown(first, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
-        }
+        return find(first, last, OF_OFFSETS, this.positions);
     }
 
     /**
@@ -126,12 +125,7 @@ public final class TopicIdTracker {
      */
     public Uuid askAgain(TopicPartition partition) {
         assigned(List.of(partition));
-        RecordCoordinates somewhere = new RecordCoordinates(partition.topic(), partition.partition(), 0);
-        try {
-            return ask(somewhere, OF_OFFSETS);
-        } catch (ExecutionException ex) {
-            throw unknown(somewhere, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
-        }
+        return askForTopic(new RecordCoordinates(partition.topic(), partition.partition(), 0), OF_OFFSETS);
     }
 
     /**
@@ -145,43 +139,15 @@ public final class TopicIdTracker {
         if (known != null && known >= enough) {
             return known;
         }
-        RecordCoordinates position = new RecordCoordinates(partition.topic(), partition.partition(), enough);
-        try {
-            long end = this.lookup.endOffset(BrokerConnection.of(this.container), partition);
-            this.ends.put(partition, end);
-            return end;
-        } catch (ExecutionException ex) {
-            throw unknown(position, OF_OFFSETS, (ex.getCause() != null) ? ex.getCause() : ex);
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw unknown(position, OF_OFFSETS, ex);
-        } catch (TimeoutException | RuntimeException ex) {
-            throw unknown(position, OF_OFFSETS, ex);
-        }
+        long end = ask(
+                new RecordCoordinates(partition.topic(), partition.partition(), enough),
+                OF_OFFSETS,
+                connection -> this.lookup.endOffset(connection, partition));
+        this.ends.put(partition, end);
+        return end;
     }
 
-    private Uuid topicOf(RecordCoordinates record) {
-        try {
-            return find(record, record.offset(), this.positions);
-        } catch (ExecutionException ex) {
-            throw unknown(record, OF_KEY, (ex.getCause() != null) ? ex.getCause() : ex);
-        }
-    }
-
-    /** That of the topic that it was copied from or, where that is gone for good, of the one that the copy stands in. */
-    private Uuid topicOfOriginal(RecordCoordinates original, RecordCoordinates copy) {
-        try {
-            return find(original, original.offset(), this.positionsOfOriginals);
-        } catch (ExecutionException ex) {
-            if (ex.getCause() instanceof UnknownTopicOrPartitionException) {
-                return topicOf(copy);
-            }
-            throw unknown(original, OF_KEY, (ex.getCause() != null) ? ex.getCause() : ex);
-        }
-    }
-
-    private Uuid find(RecordCoordinates record, long last, Map<TopicPartition, Position> known)
-            throws ExecutionException {
+    private Uuid find(RecordCoordinates record, long last, String use, Map<TopicPartition, Position> known) {
         TopicPartition partition = new TopicPartition(record.topic(), record.partition());
         Position before = known.get(partition);
         Uuid id = null;
@@ -192,7 +158,7 @@ public final class TopicIdTracker {
         }
         if (id == null) {
             long askedAt = this.nanoTime.getAsLong();
-            id = ask(record, OF_KEY);
+            id = askForTopic(record, use);
             this.ends.remove(partition);
             this.answers.put(record.topic(), new Answer(id, askedAt));
         }
@@ -208,30 +174,27 @@ public final class TopicIdTracker {
                 : null;
     }
 
-    private Uuid ask(RecordCoordinates record, String use) throws ExecutionException {
-        try {
-            return this.lookup.topicId(BrokerConnection.of(this.container), record.topic());
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw unknown(record, use, ex);
-        } catch (TimeoutException | RuntimeException ex) {
-            throw unknown(record, use, ex);
-        }
+    private Uuid askForTopic(RecordCoordinates record, String use) {
+        return ask(record, use, connection -> this.lookup.topicId(connection, record.topic()));
     }
 
-    private TopicUnknownException unknown(RecordCoordinates record, String use, Throwable cause) {
-        return new TopicUnknownException(
-                ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
-                                + " brokers %s did not tell of it: %s. The message waits, as it could be lost or"
-                                + " processed twice otherwise. See that the brokers can be reached with the"
-                                + " settings of the listener's consumer, that there is such a topic, and that the"
-                                + " application may describe it.")
-                        .formatted(
-                                record,
-                                use,
-                                record.topic(),
-                                BrokerConnection.of(this.container).servers(),
-                                cause),
-                cause);
+    private <T> T ask(RecordCoordinates record, String use, Question<T> question) {
+        BrokerConnection connection = BrokerConnection.of(this.container);
+        try {
+            return question.ask(connection);
+        } catch (Exception ex) {
+            if (ex instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            Throwable cause = (ex instanceof ExecutionException && ex.getCause() != null) ? ex.getCause() : ex;
+            throw new TopicUnknownException(
+                    ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
+                                    + " brokers %s did not tell of it: %s. The message waits, as it could be lost or"
+                                    + " processed twice otherwise. See that the brokers can be reached with the"
+                                    + " settings of the listener's consumer, that there is such a topic, and that the"
+                                    + " application may describe it.")
+                            .formatted(record, use, record.topic(), connection.servers(), cause),
+                    cause);
+        }
     }
 }

@@ -1,6 +1,6 @@
 /**
  * Kafka and Spring Kafka as they are: records as received, raw producers, connections, ids of topics, and the private
- * members that are read. No user's business; public for the other rooms.
+ * members that are read. Internal.
  */
 @NullMarked
 package dev.idempotency.kafka;

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -21,12 +20,8 @@ import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.ConstructorReference;
-import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.Literal;
-import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpPlus;
-import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
@@ -47,26 +42,11 @@ public final class ExpressionKeySource implements KeySource {
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
-    /**
-     * An operand of {@code +}, or the whole expression.
-     *
-     * @param computed whether its text may be put together by SpEL or by methods, which make {@code null} of what is absent
-     */
-    private record Part(SpelExpression expression, boolean literal, boolean computed) {
+    /** An operand of {@code +}, or the whole expression. */
+    private record Part(SpelExpression expression, boolean literal) {
 
         static Part of(SpelExpression expression) {
-            SpelNode node = expression.getAST();
-            return new Part(expression, node instanceof Literal, isComputed(node));
-        }
-
-        private static boolean isComputed(SpelNode node) {
-            boolean computed = node instanceof OpPlus
-                    || node instanceof TypeReference
-                    || node instanceof ConstructorReference
-                    || node instanceof InlineList
-                    || (node instanceof MethodReference method
-                            && (method.getChildCount() > 0 || method.getName().equals("toString")));
-            return computed || IntStream.range(0, node.getChildCount()).anyMatch(i -> isComputed(node.getChild(i)));
+            return new Part(expression, expression.getAST() instanceof Literal);
         }
     }
 
@@ -78,16 +58,12 @@ public final class ExpressionKeySource implements KeySource {
     private final Set<String> variables;
 
     /**
-     * Parses the expression.
+     * Parses an expression.
      *
      * @param role what it gives: {@code key} or {@code version}
-     * @param expression the expression
      * @param argumentNames the names of the listener's arguments, in their order
-     * @param beanFactory where {@code @bean} references lead
-     * @param coordinates who is asked for {@code #coordinates}, if the expression names them: those of a record, or of
-     *     the one that it is a copy of
-     * @throws IllegalArgumentException if it does not parse, or names what there is not: a variable, a function,
-     *     a bean, a type
+     * @param coordinates finds {@code #coordinates} of a record or, for a copy, of the original
+     * @throws IllegalArgumentException if it does not parse, or names a variable, function, bean or type that does not exist
      */
     public ExpressionKeySource(
             String role,
@@ -159,14 +135,13 @@ public final class ExpressionKeySource implements KeySource {
     public @Nullable String keyOf(MessageView message) {
         MessageVariables context = context(message);
         if (this.parts.size() == 1) {
-            Part whole = this.parts.get(0);
-            return KeyText.of(evaluate(whole, context), whole.computed());
+            return KeyText.of(evaluate(this.parts.get(0), context));
         }
         StringBuilder key = new StringBuilder();
         boolean number = false;
         for (Part part : this.parts) {
             Object value = evaluate(part, context);
-            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value, part.computed());
+            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value);
             if (text == null) {
                 return null;
             }
@@ -181,7 +156,7 @@ public final class ExpressionKeySource implements KeySource {
         return key.toString();
     }
 
-    /** What the expression gives for a message, or {@code null} if that is absent. */
+    /** Returns the value of the expression for a message, or {@code null} if there is none. */
     @Nullable
     Object valueOf(MessageView message) {
         return evaluate(this.parts.get(0), context(message));

@@ -30,7 +30,7 @@ final class HeaderDecoder {
         return true;
     }
 
-    /** Whether the text says all that the bytes say: what is not UTF-8 was replaced while decoding. */
+    /** Whether nothing was replaced while decoding, as bytes are that are not UTF-8. */
     private static boolean isFaithful(String text, byte[] value) {
         return text.indexOf(REPLACEMENT) < 0 || Arrays.equals(text.getBytes(StandardCharsets.UTF_8), value);
     }

@@ -23,7 +23,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
- * What a key expression refers to outside the message: variables, functions, beans, types and their static members. What
+ * The references of an expression: variables, functions, beans and types. One that
  * is missing would fail at every message.
  */
 final class KeyReferences {

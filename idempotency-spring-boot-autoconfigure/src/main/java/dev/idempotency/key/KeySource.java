@@ -2,69 +2,51 @@ package dev.idempotency.key;
 
 import dev.idempotency.RecordCoordinates;
 import java.util.Set;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** Where a listener's keys come from; its text form names the place in error messages and in the start-up log. */
-@FunctionalInterface
 public interface KeySource {
 
-    /** The key of a message, or {@code null} if it has none. */
+    /** The record's own coordinates; a copy has others. */
+    KeySource OFFSET =
+            new OfRecord("the offset", record -> RecordCoordinates.of(record).toString());
+
+    /** Returns the key of a message, or {@code null} if it has none. */
     @Nullable
     String keyOf(MessageView message);
 
-    /** The record's own coordinates: those of a copy are others. */
-    KeySource OFFSET = new KeySource() {
-
-        @Override
-        public String keyOf(MessageView message) {
-            return RecordCoordinates.of(message.record()).toString();
-        }
-
-        @Override
-        public String toString() {
-            return "the offset";
-        }
-    };
-
-    /** The variables that it needs of the converted message, {@code payload} or names of arguments: none, if the record will do. */
+    /** Returns the variables of the converted message that it needs; none if the record is enough. */
     default Set<String> variables() {
         return Set.of();
     }
 
     /**
-     * The record's coordinates, where messages are recognised by something else and need no more than a name; those of a copy
-     * are the original's.
-     *
-     * @param recognisedBy what they are recognised by
+     * The coordinates of a record, or of the one that it is a copy of, where messages are recognised by something else and need
+     * no more than a name.
      */
     static KeySource coordinates(String recognisedBy) {
-        return new KeySource() {
-
-            @Override
-            public String keyOf(MessageView message) {
-                return RecordCoordinates.original(message.record()).toString();
-            }
-
-            @Override
-            public String toString() {
-                return recognisedBy;
-            }
-        };
+        return new OfRecord(
+                recognisedBy, record -> RecordCoordinates.original(record).toString());
     }
 
     /** Asks a resolver, which looks at nothing but the record. */
     static KeySource of(MessageKeyResolver resolver) {
-        return new KeySource() {
+        return new OfRecord(resolver.toString(), resolver::resolveKey);
+    }
 
-            @Override
-            public @Nullable String keyOf(MessageView message) {
-                return resolver.resolveKey(message.record());
-            }
+    /** Looks at nothing but the record. */
+    record OfRecord(String name, Function<ConsumerRecord<?, ?>, @Nullable String> keys) implements KeySource {
 
-            @Override
-            public String toString() {
-                return resolver.toString();
-            }
-        };
+        @Override
+        public @Nullable String keyOf(MessageView message) {
+            return this.keys.apply(message.record());
+        }
+
+        @Override
+        public String toString() {
+            return this.name;
+        }
     }
 }

@@ -30,11 +30,21 @@ import org.springframework.util.ClassUtils;
 /** The text of keys, whatever they were given as. */
 public final class KeyText {
 
+    /** Whether somebody has given a type a text, other than the one of its identity that all objects have. */
     private static final ClassValue<Boolean> OWN_TEXT = new ClassValue<>() {
 
         @Override
         protected Boolean computeValue(Class<?> type) {
             return ClassUtils.getMethod(type, "toString").getDeclaringClass() != Object.class;
+        }
+    };
+
+    /** Whether the text of a type is the same on every delivery. */
+    private static final ClassValue<Boolean> STABLE = new ClassValue<>() {
+
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return type == byte[].class || (isAny(KEYS, type) && OWN_TEXT.get(type));
         }
     };
 
@@ -62,38 +72,44 @@ public final class KeyText {
             OptionalInt.class,
             OptionalDouble.class);
 
+    /** Values that carry a message, with what the consumer or a retry has added, or whose text is not always the same. */
+    private static final List<Class<?>> NO_PARTS = List.of(
+            ConsumerRecord.class,
+            Headers.class,
+            Message.class,
+            MessageHeaders.class,
+            Acknowledgment.class,
+            Consumer.class,
+            Collection.class,
+            Map.class,
+            Date.class,
+            Calendar.class);
+
     private KeyText() {}
 
-    /**
-     * The text of what a key expression gave. Only types whose text is the same on every delivery are taken.
-     *
-     * @param computed whether it may tell of what is absent, or of an identity, as a text that was put together does
-     */
-    static @Nullable String of(@Nullable Object value, boolean computed) {
-        if (value != null && !isStable(value)) {
+    /** The text of what a key expression gave. Only types whose text is the same on every delivery are taken. */
+    static @Nullable String of(@Nullable Object value) {
+        if (value != null && !STABLE.get(value.getClass())) {
             throw unstable(value);
         }
-        return present(value, computed);
+        return (value != null) ? textOf(value) : null;
     }
 
     /** The text of an operand of {@code +}, which may be any value with a text, or {@code null} if it is absent. */
-    static @Nullable String ofPart(@Nullable Object value, boolean computed) {
-        if (value != null && !isStable(value) && !isValueWithText(value)) {
-            throw unstable(value);
-        }
-        String text = present(value, computed || (value != null && !isStable(value)));
-        return (text == null || MessageId.isNoKey(text)) ? null : text;
-    }
-
-    private static @Nullable String present(@Nullable Object value, boolean computed) {
+    static @Nullable String ofPart(@Nullable Object value) {
         if (value == null) {
             return null;
         }
         String text = textOf(value);
-        if (computed && showsIdentity(text)) {
-            throw unstable(value);
+        if (!STABLE.get(value.getClass())) {
+            if (!isValueWithText(value) || IDENTITY.matcher(text).find()) {
+                throw unstable(value);
+            }
+            if (NULL_WITHIN.matcher(text).find()) {
+                return null;
+            }
         }
-        return (computed && NULL_WITHIN.matcher(text).find()) ? null : text;
+        return MessageId.isNoKey(text) ? null : text;
     }
 
     private static String textOf(Object value) {
@@ -127,59 +143,20 @@ public final class KeyText {
         return value;
     }
 
-    /** Whether the text of a value of this type is the same on every delivery. */
-    static boolean isStable(Object value) {
-        return value instanceof CharSequence
-                || value instanceof UUID
-                || value instanceof Enum<?>
-                || value instanceof Boolean
-                || value instanceof Character
-                || value instanceof byte[]
-                || value instanceof URI
-                || value instanceof RecordCoordinates
-                || value instanceof TopicCoordinates
-                || ((value instanceof Number || value instanceof Temporal) && hasOwnText(value));
-    }
-
     /** Whether no value of this type can be a key, whatever is in it. */
     public static boolean isNeverKey(Class<?> type) {
         boolean open = !Modifier.isFinal(type.getModifiers())
                 && !Collection.class.isAssignableFrom(type)
                 && !Map.class.isAssignableFrom(type);
-        return !open
-                && KEYS.stream().noneMatch(key -> key.isAssignableFrom(ClassUtils.resolvePrimitiveIfNecessary(type)));
+        return !open && !isAny(KEYS, ClassUtils.resolvePrimitiveIfNecessary(type));
     }
 
-    /** Whether somebody has given the value a text, other than the one of its identity that all objects have. */
-    private static boolean hasOwnText(Object value) {
-        return OWN_TEXT.get(value.getClass());
-    }
-
-    /**
-     * Whether the value carries a message, rather than being a part of it: its text tells of this delivery, with what the
-     * consumer or a retry has added.
-     */
-    private static boolean isOfDelivery(Object value) {
-        return value instanceof ConsumerRecord<?, ?>
-                || value instanceof Headers
-                || value instanceof Message<?>
-                || value instanceof MessageHeaders
-                || value instanceof Acknowledgment
-                || value instanceof Consumer<?, ?>;
-    }
-
-    /** Whether a text shows the identity of something within it that has no text of its own, such as an array. */
-    private static boolean showsIdentity(String text) {
-        return text.indexOf('@') >= 0 && IDENTITY.matcher(text).find();
-    }
-
-    /** Whether the value is one whose own text can be relied upon: not where that is up to a time zone or to an order. */
+    /** Whether the value's own text can be relied upon: not if it depends on a time zone or an order, or on the delivery. */
     private static boolean isValueWithText(Object value) {
-        return hasOwnText(value)
-                && !isOfDelivery(value)
-                && !(value instanceof Collection<?>)
-                && !(value instanceof Map<?, ?>)
-                && !(value instanceof Date)
-                && !(value instanceof Calendar);
+        return OWN_TEXT.get(value.getClass()) && !isAny(NO_PARTS, value.getClass());
+    }
+
+    private static boolean isAny(List<Class<?>> types, Class<?> type) {
+        return types.stream().anyMatch(known -> known.isAssignableFrom(type));
     }
 }

@@ -14,8 +14,8 @@ import org.springframework.util.StringUtils;
 /** Gives the messages of one consumer their identity. */
 public final class MessageIdResolver {
 
-    /** Reasons may quote what was received. */
-    static final int LONGEST_REASON = 500;
+    /** Reasons may quote the message. */
+    private static final int LONGEST_REASON = 500;
 
     private final String consumer;
     private final KeySource source;
@@ -64,7 +64,7 @@ public final class MessageIdResolver {
     /**
      * Identifies a message.
      *
-     * @return its id, or {@code null} if it has no key and is to be processed all the same
+     * @return its id, or {@code null} if it has no key and such messages are processed
      * @throws MissingMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
      * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
@@ -76,14 +76,8 @@ public final class MessageIdResolver {
             if (key != null && !MessageId.isNoKey(key)) {
                 return MessageId.of(this.consumer, key);
             }
-        } catch (TopicUnknownException ex) {
-            throw ex;
-        } catch (InvalidMessageKeyException ex) {
-            requireSurvivable(ex);
-            throw invalid(message, StringUtils.uncapitalize(String.valueOf(ex.getMessage())), ex.getCause());
         } catch (Throwable ex) {
-            requireSurvivable(ex);
-            throw invalid(message, "it cannot be found, as that failed with " + ex, ex);
+            throw unusable("key", message, this.consumer, this.source, ex);
         }
         if (this.onMissing == OnMissingKey.PROCESS) {
             return null;
@@ -92,20 +86,38 @@ public final class MessageIdResolver {
                 ("The message %s has no key for consumer '%s': %s gave none, or a blank one. Let its producer set one,"
                                 + " name another source in @IdempotentListener(key = …), or set"
                                 + " idempotency.key.on-missing=process to process such messages without deduplication.")
-                        .formatted(where(message), this.consumer, this.source),
+                        .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source),
                 null);
     }
 
-    private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
+    /**
+     * Returns what to throw for a key or version that could not be found.
+     *
+     * @throws TopicUnknownException if that was it
+     */
+    static InvalidMessageKeyException unusable(
+            String role, MessageView message, String consumer, KeySource source, Throwable failure) {
+        if (failure instanceof TopicUnknownException unknown) {
+            throw unknown;
+        }
+        requireSurvivable(failure);
+        boolean explained = failure instanceof InvalidMessageKeyException;
+        String why = explained
+                ? StringUtils.uncapitalize(String.valueOf(failure.getMessage()))
+                : "it cannot be found, as that failed with " + failure;
         return new InvalidMessageKeyException(
-                "The key of the message %s for consumer '%s', from %s, cannot be used: %s."
+                "The %s of the message %s for consumer '%s', from %s, cannot be used: %s."
                         .formatted(
-                                where(message), this.consumer, this.source, StringUtils.truncate(why, LONGEST_REASON)),
-                cause);
+                                role,
+                                RecordCoordinates.of(message.record()),
+                                consumer,
+                                source,
+                                StringUtils.truncate(why, LONGEST_REASON)),
+                explained ? failure.getCause() : failure);
     }
 
     /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
-    static void requireSurvivable(Throwable thrown) {
+    private static void requireSurvivable(Throwable thrown) {
         Throwable cause = thrown;
         for (int depth = 0; cause != null && depth < 10; depth++) {
             if (cause instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {
@@ -113,9 +125,5 @@ public final class MessageIdResolver {
             }
             cause = cause.getCause();
         }
-    }
-
-    private static RecordCoordinates where(MessageView message) {
-        return RecordCoordinates.of(message.record());
     }
 }

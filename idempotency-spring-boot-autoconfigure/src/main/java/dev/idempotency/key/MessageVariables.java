@@ -19,7 +19,7 @@ import org.springframework.expression.TypeLocator;
 import org.springframework.expression.TypedValue;
 
 /**
- * What an expression sees of one message. Everything but the variables is shared between messages, with the caches of
+ * The variables of an expression for one message. Everything but the variables is shared between messages, with the caches of
  * what it has looked up by reflection.
  */
 final class MessageVariables implements EvaluationContext {

@@ -1,6 +1,6 @@
 package dev.idempotency.key;
 
-/** What happens to a message without a key. */
+/** How messages without a key are handled. */
 public enum OnMissingKey {
 
     /** It fails, and is not retried. */

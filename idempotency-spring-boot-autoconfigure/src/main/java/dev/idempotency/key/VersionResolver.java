@@ -4,22 +4,25 @@ import dev.idempotency.InvalidMessageKeyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.TopicUnknownException;
 import dev.idempotency.Version;
 import java.lang.reflect.Modifier;
 import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZonedDateTime;
+import java.time.temporal.ChronoField;
 import java.time.temporal.TemporalAccessor;
+import java.util.Date;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StringUtils;
 
 /**
  * Finds the versions of one consumer's messages.
@@ -29,7 +32,9 @@ import org.springframework.util.StringUtils;
  */
 public record VersionResolver(String consumer, ExpressionKeySource source) {
 
-    /** Final types that {@link VersionReader} reads, or that hold one. */
+    private static final Pattern WHOLE_NUMBER = Pattern.compile("-?\\d+");
+
+    /** Final types that can be read, or that hold such. */
     private static final List<Class<?>> VERSIONS = List.of(
             Long.class,
             Integer.class,
@@ -51,20 +56,13 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
      * @throws InvalidMessageKeyException if it has one that does not compare exactly
      */
     public Version resolve(MessageView message) {
-        Object value;
         try {
-            value = this.source.valueOf(message);
+            Object value = this.source.valueOf(message);
             if (value != null && !(value instanceof CharSequence text && MessageId.isNoKey(text.toString()))) {
-                return VersionReader.read(value);
+                return read(value);
             }
-        } catch (TopicUnknownException ex) {
-            throw ex;
-        } catch (InvalidMessageKeyException ex) {
-            MessageIdResolver.requireSurvivable(ex);
-            throw invalid(message, String.valueOf(ex.getMessage()), ex.getCause());
         } catch (Throwable ex) {
-            MessageIdResolver.requireSurvivable(ex);
-            throw invalid(message, "it cannot be found, as that failed with " + ex, ex);
+            throw MessageIdResolver.unusable("version", message, this.consumer, this.source, ex);
         }
         throw new MissingMessageKeyException(
                 ("The message %s has no version for consumer '%s': %s gave none. Let its producer set one, or name another"
@@ -87,14 +85,58 @@ public record VersionResolver(String consumer, ExpressionKeySource source) {
         return this.source.variables();
     }
 
-    private InvalidMessageKeyException invalid(MessageView message, String why, @Nullable Throwable cause) {
-        return new InvalidMessageKeyException(
-                "The version of the message %s for consumer '%s', from %s, cannot be used: %s."
-                        .formatted(
-                                RecordCoordinates.of(message.record()),
-                                this.consumer,
-                                this.source,
-                                StringUtils.truncate(why, MessageIdResolver.LONGEST_REASON)),
-                cause);
+    /**
+     * Reads what a version expression gave.
+     *
+     * @throws InvalidMessageKeyException if it is neither a whole number nor a point in time
+     */
+    static Version read(Object value) {
+        try {
+            if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte) {
+                return Version.of(((Number) value).longValue());
+            }
+            if (value instanceof BigInteger number) {
+                return Version.of(number);
+            }
+            if (value instanceof CharSequence text) {
+                return readText(text.toString());
+            }
+            Instant time = timeOf(value);
+            if (time != null) {
+                return Version.of(time);
+            }
+        } catch (IllegalArgumentException | DateTimeException | ArithmeticException ex) {
+            throw new InvalidMessageKeyException(String.valueOf(ex.getMessage()), ex);
+        }
+        throw new InvalidMessageKeyException(
+                ("it gave a %s, but only whole numbers and points in time compare exactly: make it a long, a BigInteger or"
+                                + " an Instant")
+                        .formatted(value.getClass().getName()),
+                null);
+    }
+
+    private static @Nullable Instant timeOf(Object value) {
+        if (value instanceof TemporalAccessor temporal) {
+            return temporal.isSupported(ChronoField.INSTANT_SECONDS) ? Instant.from(temporal) : null;
+        }
+        // Days and times of day, which are such dates too, are no points in time.
+        boolean pointInTime =
+                value instanceof Date && !(value instanceof java.sql.Date) && !(value instanceof java.sql.Time);
+        return pointInTime ? ((Date) value).toInstant() : null;
+    }
+
+    /** As headers have it, and JSON: the digits of a number, or a time with its offset in ISO 8601. */
+    private static Version readText(String text) {
+        if (WHOLE_NUMBER.matcher(text).matches() && text.length() <= 2 * Version.DIGITS) {
+            return Version.of(new BigInteger(text));
+        }
+        try {
+            return Version.of(OffsetDateTime.parse(text).toInstant());
+        } catch (DateTimeException ex) {
+            throw new InvalidMessageKeyException(
+                    "it gave a text that is neither a whole number nor a time with its offset, such as"
+                            + " 2026-11-17T09:30:00Z",
+                    null);
+        }
     }
 }

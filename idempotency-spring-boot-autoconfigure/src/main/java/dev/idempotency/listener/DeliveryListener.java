@@ -29,6 +29,7 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
 
     @Override
     public void onPartitionsAssigned(Map<TopicPartition, Long> assignments, ConsumerSeekCallback callback) {
+        this.methods.assigned(assignments.keySet());
         ConsumerThreadState.current().starts().putAll(assignments);
         super.onPartitionsAssigned(assignments, watch(callback));
     }

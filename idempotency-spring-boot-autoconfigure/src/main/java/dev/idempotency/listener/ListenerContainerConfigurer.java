@@ -1,7 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.UnusableKeyException;
-import dev.idempotency.definition.CalledMethods;
+import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
@@ -45,10 +45,9 @@ public final class ListenerContainerConfigurer {
         if (methods == null) {
             return;
         }
-        CalledMethods called = CalledMethods.of(container);
         Object given = ContainerFacts.listenerOf(container);
         Object innermost = ContainerFacts.innermostListenerOf(container);
-        RepliesToNew.install(innermost, called != null && called.areClaimed());
+        RepliesToNew.install(innermost, methods.areClaimed());
         if (methods.definitions().stream()
                 .anyMatch(definition -> definition.method().replies() != null)) {
             AwaitedReplyTemplate.install(innermost);
@@ -59,13 +58,12 @@ public final class ListenerContainerConfigurer {
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
-            this.failures.install(container, methods.consumer(), methods.observer());
+            ListenerDefinition first = methods.representative();
+            this.failures.install(container, first.consumer(), first.observer());
         }
-        this.inspection
-                .getIfAvailable(() -> ListenerInspection.OF_FAULTS)
-                .inspect(this.definitions.listeners().stream()
-                        .filter(listener -> listener.container() == container)
-                        .toList());
+        this.inspection.ifAvailable(checks -> checks.inspect(this.definitions.listeners().stream()
+                .filter(listener -> listener.container() == container)
+                .toList()));
     }
 
     private static void excludeFromRetries(@Nullable Object errorHandler) {

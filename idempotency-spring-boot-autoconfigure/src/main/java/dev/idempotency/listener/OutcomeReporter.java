@@ -3,7 +3,6 @@ package dev.idempotency.listener;
 import dev.idempotency.MessageConflictException;
 import dev.idempotency.definition.ConflictHandling;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.inbox.DeliveredMessage;
 import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
@@ -80,14 +79,16 @@ final class OutcomeReporter {
     }
 
     /** Messages without an id are not stored: nobody could find them again. */
-    private void tellInbox(List<Candidate> candidates, BiConsumer<InboxRecorder, List<DeliveredMessage>> report) {
+    private void tellInbox(
+            List<Candidate> candidates, BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
         InboxRecorder inbox = this.definition.inbox();
         if (inbox == null) {
             return;
         }
-        List<DeliveredMessage> messages = candidates.stream()
+        List<InboxRecorder.Delivered> messages = candidates.stream()
                 .filter(candidate -> candidate.id() != null)
-                .map(candidate -> new DeliveredMessage(candidate.id(), candidate.coordinates(), candidate.record()))
+                .map(candidate ->
+                        new InboxRecorder.Delivered(candidate.id(), candidate.coordinates(), candidate.record()))
                 .toList();
         if (!messages.isEmpty()) {
             report.accept(inbox, messages);

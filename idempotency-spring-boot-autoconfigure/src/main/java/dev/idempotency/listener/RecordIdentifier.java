@@ -5,9 +5,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
-import dev.idempotency.definition.CalledMethods;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.ContainerFacts;
@@ -60,7 +58,7 @@ public final class RecordIdentifier implements AutoCloseable {
         this.definition = delivery.methods.representative();
         this.filter = (RecordFilterStrategy<Object, Object>) filterOf(delivery, listeners);
         this.batch = delivery instanceof BatchDeliveryListener;
-        this.payloadType = payloadType(container);
+        this.payloadType = payloadType();
         this.deserializers = new ListenerDeserializers(container);
         this.topicIds = topicIds;
     }
@@ -78,14 +76,11 @@ public final class RecordIdentifier implements AutoCloseable {
     }
 
     /** The type of one message's payload as the listener's method takes it; {@code null} if it takes the record itself. */
-    private @Nullable Class<?> payloadType(AbstractMessageListenerContainer<?, ?> container) {
-        CalledMethods called = CalledMethods.of(container);
-        int index = this.definition.method().payloadIndex();
-        if (called == null || index == ListenerMethod.NONE) {
+    private @Nullable Class<?> payloadType() {
+        ResolvableType parameter = this.definition.method().payload();
+        if (parameter == null) {
             return null;
         }
-        ResolvableType parameter =
-                ResolvableType.forMethodParameter(called.methods().get(0), index);
         ResolvableType type = this.batch ? parameter.asCollection().getGeneric() : parameter;
         if (Message.class.isAssignableFrom(type.toClass())) {
             type = type.as(Message.class).getGeneric();

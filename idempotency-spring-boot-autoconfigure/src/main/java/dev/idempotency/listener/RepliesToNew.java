@@ -2,12 +2,13 @@ package dev.idempotency.listener;
 
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
 import org.springframework.kafka.listener.adapter.HandlerAdapter;
+import org.springframework.kafka.listener.adapter.InvocationResult;
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -17,15 +18,12 @@ import org.springframework.util.ReflectionUtils;
  */
 final class RepliesToNew extends HandlerAdapter {
 
+    private final HandlerAdapter delegate;
     private final boolean claims;
 
-    private RepliesToNew(InvocableHandlerMethod method, boolean claims) {
-        super(method);
-        this.claims = claims;
-    }
-
-    private RepliesToNew(DelegatingInvocableHandler handlers, boolean claims) {
-        super(handlers);
+    private RepliesToNew(HandlerAdapter delegate, boolean claims) {
+        super(new DelegatingInvocableHandler(List.of(), null, delegate.getBean(), null, null, null, null));
+        this.delegate = delegate;
         this.claims = claims;
     }
 
@@ -35,25 +33,32 @@ final class RepliesToNew extends HandlerAdapter {
      * @param claims whether a call of any method passes the claim
      */
     static void install(@Nullable Object listener, boolean claims) {
-        if (!(listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)) {
-            return;
-        }
-        HandlerAdapter handler = SpringKafkaInternals.handlerOf(adapter);
-        if (handler == null || handler.getClass() != HandlerAdapter.class) {
-            return;
-        }
-        InvocableHandlerMethod method = SpringKafkaInternals.onlyMethodOf(handler);
-        DelegatingInvocableHandler methods = SpringKafkaInternals.methodChoiceOf(handler);
-        if (method != null) {
-            adapter.setHandlerMethod(new RepliesToNew(method, claims));
-        } else if (methods != null) {
-            adapter.setHandlerMethod(new RepliesToNew(methods, claims));
+        HandlerAdapter handler = (listener instanceof MessagingMessageListenerAdapter<?, ?> adapter)
+                ? SpringKafkaInternals.handlerOf(adapter)
+                : null;
+        if (handler != null && handler.getClass() == HandlerAdapter.class) {
+            ((MessagingMessageListenerAdapter<?, ?>) listener).setHandlerMethod(new RepliesToNew(handler, claims));
         }
     }
 
     @Override
+    public boolean isAsyncReplies() {
+        return this.delegate.isAsyncReplies();
+    }
+
+    @Override
+    public String getMethodAsString(Object payload) {
+        return this.delegate.getMethodAsString(payload);
+    }
+
+    @Override
+    public @Nullable InvocationResult getInvocationResultFor(Object result, @Nullable Object inboundPayload) {
+        return this.delegate.getInvocationResultFor(result, inboundPayload);
+    }
+
+    @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArgs) throws Exception {
-        Object result = super.invoke(message, providedArgs);
+        Object result = this.delegate.invoke(message, providedArgs);
         Delivery delivery = Delivery.current();
         if (delivery == null) {
             return result;

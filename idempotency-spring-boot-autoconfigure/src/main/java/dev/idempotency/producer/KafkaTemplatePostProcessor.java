@@ -18,7 +18,7 @@ import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.RoutingKafkaTemplate;
 
 /**
- * Lets every {@code KafkaTemplate} that is a bean stamp ids, whoever made it, beside the interceptor that it has.
+ * Makes every {@code KafkaTemplate} bean stamp ids, beside the interceptor that it has.
  *
  * <p>One that is given another interceptor while the application starts is looked at again when all beans are there.
  */
@@ -44,7 +44,7 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor, Smar
         return bean;
     }
 
-    /** What comes from a factory bean is seen here alone. */
+    /** Products of factory beans are passed only here. */
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (bean instanceof KafkaTemplate<?, ?> template) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
@@ -33,6 +34,9 @@ final class MessageIdStamper {
     /** The end of the names that Spring Kafka gives to headers with the types of JSON, such as {@code __TypeId__}. */
     private static final String TYPE_HEADERS = "TypeId__";
 
+    private static final long RANDOM_BITS = 0x0FFFL;
+    private static final long VERSION_7 = 0x7000L;
+
     private static final HeaderKeyResolver STAMPED = new HeaderKeyResolver(List.of(MessageIds.HEADER));
 
     private final HeaderKeyResolver ids;
@@ -49,8 +53,8 @@ final class MessageIdStamper {
      *
      * @param given what the application sends
      * @param sent what an interceptor has made of it, or the same
-     * @param serializers those of the producer; asked only if the id is derived
-     * @return what is to be sent: a copy if headers can no longer be changed
+     * @param serializers the producer's; used only to derive an id
+     * @return the record to send: a copy if headers can no longer be changed
      */
     <K, V> ProducerRecord<K, V> stamp(
             ProducerRecord<K, V> given, ProducerRecord<K, V> sent, Supplier<ProducerSerializers> serializers) {
@@ -79,7 +83,9 @@ final class MessageIdStamper {
             return before;
         }
         String derived = IdempotencyContext.nextRecordId(record.topic(), () -> contentOf(record, serializers.get()));
-        return (derived != null || copy) ? derived : TimeOrderedId.mint().toString();
+        return (derived != null || copy)
+                ? derived
+                : mintAt(System.currentTimeMillis()).toString();
     }
 
     /** Key and value as sent, and their types: objects of two types may have the same bytes. */
@@ -95,6 +101,13 @@ final class MessageIdStamper {
             }
         }
         return content;
+    }
+
+    /** Mints a UUID of version 7: the time in milliseconds, then 74 random bits. Successive ids are neighbours in an index. */
+    static UUID mintAt(long millis) {
+        UUID random = UUID.randomUUID();
+        long time = (millis << 16) | VERSION_7 | (random.getMostSignificantBits() & RANDOM_BITS);
+        return new UUID(time, random.getLeastSignificantBits());
     }
 
     /** One character for each byte. */

@@ -4,6 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.Causes;
+import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.BrokerConnection;
@@ -15,19 +16,23 @@ import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.listener.RecordIdentification;
 import dev.idempotency.listener.RecordIdentifier;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.redrive.DeadLetters;
+import dev.idempotency.redrive.OriginalRecords;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -42,91 +47,101 @@ final class ReconciliationRun {
 
     private static final Logger logger = LoggerFactory.getLogger(ReconciliationRun.class);
 
-    private record Candidate(ConsumerRecord<byte[], byte[]> record, RecordCoordinates original, MessageId id) {}
+    private static final int MISSING_SHOWN = 1_000;
+
+    /** Dead letters are younger than their originals, but clocks differ. */
+    private static final Duration CLOCK_SKEW = Duration.ofHours(1);
+
+    private record Candidate(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
 
     private record Seen(BrokerConnection brokers, String group, TopicPartition partition) {}
 
     private final ReconciliationRequest request;
-    private final ReconciliationProgress progress;
-    private final JobControl control;
+    private final @Nullable String replayRefusal;
     private final List<ContainerScope> scopes;
-    private final Supplier<OtherWhereabouts> newWhereabouts;
+    private final List<ContainerScope> retries;
     private final Instant remembered;
     private final ProcessedMessageStore store;
-    private final Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox;
+    private final @Nullable Inbox inbox;
+    private final DeadLetters deadLetters;
     private final RawRecordProducers producers;
 
-    /** What has been looked at: several containers may share it. */
+    /** Partitions that were looked at: several containers may share them. */
     private final Set<Seen> seen = new HashSet<>();
 
     /** The first offsets that must be remembered, by partition, of the container that is being looked at. */
     private final Map<TopicPartition, Long> judgedFrom = new HashMap<>();
 
-    /** To be looked for after it is known what its group has committed. */
-    private OtherWhereabouts elsewhere;
+    private OriginalRecords retrying = new OriginalRecords();
+    private @Nullable OriginalRecords dead;
+
+    private final String id = UUID.randomUUID().toString();
+    private final Instant startedAt = Instant.now();
+    private final long start = System.nanoTime();
+    private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
+    private final Map<String, @Nullable Long> reportedFrom = new TreeMap<>();
+    private final List<MissingMessage> missing = new ArrayList<>();
+    private @Nullable String firstRefusal;
+    private long records;
+    private long done;
+    private long read;
+    private long replayed;
+    private long refused;
 
     /**
      * Looks at nothing yet.
      *
+     * @param replayRefusal why nothing is sent again, if so
      * @param scopes the consumer's containers, without those of retry topics
-     * @param newWhereabouts where else the messages of a container may be, from now on
-     * @param remembered what came before this may have been forgotten
-     * @param inbox what became of messages, as far as it knows them
+     * @param retries the containers of its retry topics
+     * @param remembered older records may have been forgotten
      */
     ReconciliationRun(
             ReconciliationRequest request,
-            ReconciliationProgress progress,
-            JobControl control,
+            @Nullable String replayRefusal,
             List<ContainerScope> scopes,
-            Supplier<OtherWhereabouts> newWhereabouts,
+            List<ContainerScope> retries,
             Instant remembered,
             ProcessedMessageStore store,
-            Function<Collection<MessageId>, Map<MessageId, InboxStatus>> inbox,
+            @Nullable Inbox inbox,
+            DeadLetters deadLetters,
             RawRecordProducers producers) {
         this.request = request;
-        this.progress = progress;
-        this.control = control;
+        this.replayRefusal = replayRefusal;
         this.scopes = scopes;
-        this.newWhereabouts = newWhereabouts;
-        this.elsewhere = newWhereabouts.get();
+        this.retries = retries;
         this.remembered = remembered;
         this.store = store;
         this.inbox = inbox;
+        this.deadLetters = deadLetters;
         this.producers = producers;
-    }
-
-    /** Looks at all of them, and says how that ended. */
-    ReconciliationReport run() {
-        ReconciliationReport report = look();
-        log(report);
-        return report;
-    }
-
-    private ReconciliationReport look() {
-        try {
-            this.scopes.forEach(this::reconcile);
-            return this.progress.conclude(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
-        } catch (RuntimeException | Error ex) {
-            // Errors, too, of deserializers and filters: it must not seem to run for ever.
-            logger.warn("The reconciliation of consumer '{}' failed", this.request.consumer(), ex);
-            boolean refused = ex instanceof ReconciliationException && ex.getCause() == null;
-            return this.progress.conclude(
-                    State.FAILED,
-                    refused
-                            ? ex.getMessage()
-                            : "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
-                                    .formatted(
-                                            this.request.consumer(),
-                                            Causes.of(ex).deepest()));
+        for (RecordFate fate : RecordFate.values()) {
+            this.fates.put(fate, 0L);
         }
     }
 
-    private static void log(ReconciliationReport report) {
+    /** Looks at all records, and reports how that ended. */
+    ReconciliationReport run(JobControl control) {
+        String consumer = this.request.consumer();
+        ReconciliationReport report;
+        try {
+            this.scopes.forEach(scope -> reconcile(scope, control));
+            report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+        } catch (RuntimeException | Error ex) {
+            // Errors of deserializers and filters, too: it must not seem to run for ever.
+            logger.warn("The reconciliation of consumer '{}' failed", consumer, ex);
+            boolean explained = ex instanceof ReconciliationException && ex.getCause() == null;
+            report = report(
+                    State.FAILED,
+                    explained
+                            ? ex.getMessage()
+                            : "Not all records of consumer '%s' could be looked at: %s. See that the brokers, the database and whatever its deserializers need can be reached, and start it again."
+                                    .formatted(consumer, Causes.of(ex).deepest()));
+        }
         if (report.count(RecordFate.MISSING) > 0) {
             logger.warn(
-                    "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent"
-                            + " again",
-                    report.consumer(),
+                    "Consumer '{}' has committed {} messages of {} of which nothing is known, such as {}; {} were sent again",
+                    consumer,
                     report.count(RecordFate.MISSING),
                     report.read(),
                     report.missing().get(0).record(),
@@ -134,47 +149,45 @@ final class ReconciliationRun {
         } else if (report.state() != State.FAILED) {
             logger.info(
                     "The reconciliation of consumer '{}' is {}: {} records, none missing",
-                    report.consumer(),
+                    consumer,
                     report.state(),
                     report.read());
         }
+        return report;
     }
 
-    private void reconcile(ContainerScope scope) {
-        Map<String, Uuid> topicIds = new HashMap<>();
+    private void reconcile(ContainerScope scope, JobControl control) {
+        Map<String, Optional<Uuid>> topicIds = new HashMap<>();
+        BrokerConnection brokers = BrokerConnection.of(scope.container());
         try (PartitionReader reader = scope.open();
-                BrokerQueries queries = new BrokerQueries(BrokerConnection.of(scope.container()), "reconciliation");
-                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> {
-                    if (!topicIds.containsKey(topic)) {
-                        topicIds.put(topic, queries.topicId(topic));
-                    }
-                    return topicIds.get(topic);
-                })) {
+                BrokerQueries queries = new BrokerQueries(brokers, "reconciliation");
+                RecordIdentifier identifier = new RecordIdentifier(scope.container(), topic -> topicIds.computeIfAbsent(
+                                topic, name -> Optional.ofNullable(queries.topicId(name)))
+                        .orElse(null))) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
-            BrokerConnection brokers = BrokerConnection.of(scope.container());
             committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             judge(reader.since(this.remembered, committed));
-            this.elsewhere = this.newWhereabouts.get();
-            this.progress.expect(
-                    wanted.values().stream().mapToLong(Range::length).sum());
+            // To be read after it is known what the group has committed.
+            this.dead = null;
+            expect(wanted.values().stream().mapToLong(Range::length).sum());
             Map<TopicPartition, Long> next = new HashMap<>();
             wanted.forEach((partition, range) -> next.put(partition, range.from()));
-            reader.read(wanted, this.control::isCancelled, records -> {
-                this.control.pace(records.size());
-                if (!this.control.isCancelled()) {
-                    reconcile(identifier, records, brokers);
-                    records.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
+            reader.read(wanted, control::isCancelled, polled -> {
+                control.pace(polled.size());
+                if (!control.isCancelled()) {
+                    reconcile(identifier, polled, brokers, control);
+                    polled.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
                 }
             });
-            if (!this.control.isCancelled()) {
+            if (!control.isCancelled()) {
                 wanted.forEach((partition, range) -> pass(next, partition, range.to()));
             }
         }
     }
 
-    /** Records before the first one that is remembered may have been processed without the library, or under another name. */
-    private void judge(Map<TopicPartition, Range> remembered) {
+    /** Records before the first remembered one may have been processed without the library, or under another name. */
+    private synchronized void judge(Map<TopicPartition, Range> remembered) {
         Map<TopicPartition, Long> first = new HashMap<>();
         this.store
                 .firstRecords(this.request.consumer())
@@ -185,13 +198,8 @@ final class ReconciliationRun {
             if (from != null) {
                 this.judgedFrom.put(partition, Math.max(from, range.from()));
             }
-            this.progress.judge(partition, this.judgedFrom.get(partition));
+            this.reportedFrom.put(partition.toString(), this.judgedFrom.get(partition));
         });
-    }
-
-    private void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
-        Long from = next.put(partition, to);
-        this.progress.passed(to - Objects.requireNonNull(from));
     }
 
     private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
@@ -199,59 +207,88 @@ final class ReconciliationRun {
     }
 
     private void reconcile(
-            RecordIdentifier identifier, List<ConsumerRecord<byte[], byte[]>> records, BrokerConnection brokers) {
-        List<Candidate> candidates = new ArrayList<>(records.size());
-        for (ConsumerRecord<byte[], byte[]> record : records) {
+            RecordIdentifier identifier,
+            List<ConsumerRecord<byte[], byte[]>> polled,
+            BrokerConnection brokers,
+            JobControl control) {
+        List<Candidate> candidates = new ArrayList<>(polled.size());
+        for (ConsumerRecord<byte[], byte[]> record : polled) {
             RecordIdentification identification = identifier.identify(record);
-            MessageId id = identification.id();
-            if (id == null) {
-                this.progress.found(fateOf(identification, record));
+            MessageId messageId = identification.id();
+            if (messageId == null) {
+                found(fateOf(identification, record, control));
             } else {
-                candidates.add(new Candidate(record, RecordCoordinates.original(record), id));
+                candidates.add(new Candidate(record, messageId));
             }
         }
         List<Candidate> open = withoutProcessed(candidates);
-        if (open.isEmpty()) {
+        open.removeIf(candidate -> {
+            RecordFate fate = findElsewhere(candidate.record(), control);
+            if (fate != null) {
+                found(fate);
+            }
+            return fate != null;
+        });
+        if (control.isCancelled()) {
+            // Perhaps before all retry and dead-letter topics were read.
             return;
         }
-        open.removeIf(candidate -> settled(this.elsewhere.find(candidate.record())));
-        if (this.control.isCancelled()) {
-            // Perhaps while the other places were looked at: what was not found there may be there all the same.
-            return;
-        }
-        // Asked once more, as they may have been processed while the other places were looked at.
+        // Asked once more, as they may have been processed while the other topics were read.
         open = withoutProcessed(open);
-        Map<MessageId, InboxStatus> known = open.isEmpty() ? Map.of() : this.inbox.apply(idsOf(open));
+        Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
         for (Candidate candidate : open) {
+            ConsumerRecord<byte[], byte[]> record = candidate.record();
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
-                this.progress.found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
-            } else if (!isJudged(candidate.record())) {
-                this.progress.found(RecordFate.NOT_JUDGED);
+                found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
+            } else if (record.offset() < this.judgedFrom.getOrDefault(partitionOf(record), Long.MAX_VALUE)) {
+                found(RecordFate.NOT_JUDGED);
             } else {
-                miss(candidate, brokers);
+                miss(new MissingMessage(
+                        RecordCoordinates.of(record), candidate.id().value()));
+                replay(record, brokers);
             }
         }
     }
 
-    private RecordFate fateOf(RecordIdentification identification, ConsumerRecord<?, ?> record) {
+    private RecordFate fateOf(RecordIdentification identification, ConsumerRecord<?, ?> record, JobControl control) {
         if (identification.kind() == RecordIdentification.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
-        RecordFate found = this.elsewhere.find(record);
-        if (found != null) {
-            return found;
+        RecordFate elsewhere = findElsewhere(record, control);
+        if (elsewhere != null) {
+            return elsewhere;
         }
         return (identification.kind() == RecordIdentification.Kind.UNREADABLE)
                 ? RecordFate.UNREADABLE
                 : RecordFate.WITHOUT_KEY;
     }
 
-    private boolean settled(@Nullable RecordFate fate) {
-        if (fate != null) {
-            this.progress.found(fate);
+    /**
+     * Looks for a record in the retry and dead-letter topics, which are read when the first one is looked for. Messages travel
+     * in that order, so that one that travels meanwhile is seen at least once, or has been processed by then.
+     */
+    private @Nullable RecordFate findElsewhere(ConsumerRecord<?, ?> record, JobControl control) {
+        OriginalRecords died = this.dead;
+        if (died == null) {
+            OriginalRecords waiting = new OriginalRecords();
+            for (ContainerScope retry : this.retries) {
+                try (PartitionReader reader = retry.open()) {
+                    reader.read(
+                            retry.uncommitted(reader),
+                            control::isCancelled,
+                            copies -> copies.forEach(waiting::addOriginalOf));
+                }
+            }
+            this.retrying = waiting;
+            Instant since = this.startedAt.minus(this.request.since()).minus(CLOCK_SKEW);
+            died = this.deadLetters.originalsSince(this.request.consumer(), since, control::isCancelled);
+            this.dead = died;
         }
-        return fate != null;
+        if (died.contains(record)) {
+            return RecordFate.DEAD_LETTERED;
+        }
+        return this.retrying.contains(record) ? RecordFate.RETRYING : null;
     }
 
     /** Counts those that are remembered, and returns the others. */
@@ -267,7 +304,7 @@ final class ReconciliationRun {
                 open.add(candidate);
             } else {
                 boolean itself = message.coordinates().equals(RecordCoordinates.of(candidate.record()));
-                this.progress.found(itself ? RecordFate.PROCESSED : RecordFate.DUPLICATE);
+                found(itself ? RecordFate.PROCESSED : RecordFate.DUPLICATE);
             }
         }
         return open;
@@ -277,18 +314,12 @@ final class ReconciliationRun {
         return candidates.stream().map(Candidate::id).collect(Collectors.toSet());
     }
 
-    private boolean isJudged(ConsumerRecord<?, ?> record) {
-        return record.offset() >= this.judgedFrom.getOrDefault(partitionOf(record), Long.MAX_VALUE);
-    }
-
-    private void miss(Candidate candidate, BrokerConnection brokers) {
-        ConsumerRecord<byte[], byte[]> record = candidate.record();
-        RecordCoordinates place = RecordCoordinates.of(record);
-        this.progress.missing(new MissingMessage(place, candidate.id().value()));
+    private void replay(ConsumerRecord<byte[], byte[]> record, BrokerConnection brokers) {
         Instant from = this.request.replayFrom();
         if (from == null || record.timestamp() < from.toEpochMilli()) {
             return;
         }
+        RecordCoordinates place = RecordCoordinates.of(record);
         try {
             this.producers.send(
                     brokers,
@@ -297,21 +328,78 @@ final class ReconciliationRun {
                             record.partition(),
                             record.key(),
                             record.value(),
-                            RepublishedHeaders.of(record.headers(), candidate.original())));
-            this.progress.replayed();
-            logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
+                            RepublishedHeaders.of(record.headers(), RecordCoordinates.original(record))));
         } catch (Exception ex) {
             if (ex instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
+            String failure = "%s could not be sent again: %s"
+                    .formatted(place, Causes.of(ex).deepest());
             if (!RawRecordProducers.isRefusal(ex)) {
-                throw new ReconciliationException(
-                        "%s could not be sent again: %s"
-                                .formatted(place, Causes.of(ex).deepest()),
-                        ex);
+                throw new ReconciliationException(failure, ex);
             }
-            this.progress.refused("%s could not be sent again: %s"
-                    .formatted(place, Causes.of(ex).deepest()));
+            refuse(failure);
+            return;
         }
+        logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
+        synchronized (this) {
+            this.replayed++;
+        }
+    }
+
+    private synchronized void expect(long more) {
+        this.records += more;
+    }
+
+    private synchronized void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
+        this.done += to - Objects.requireNonNull(next.put(partition, to));
+    }
+
+    private synchronized void found(RecordFate fate) {
+        this.read++;
+        this.fates.merge(fate, 1L, Long::sum);
+    }
+
+    private synchronized void miss(MissingMessage message) {
+        found(RecordFate.MISSING);
+        if (this.missing.size() < MISSING_SHOWN) {
+            this.missing.add(message);
+        }
+    }
+
+    private synchronized void refuse(String why) {
+        this.refused++;
+        if (this.firstRefusal == null) {
+            this.firstRefusal = why;
+        }
+    }
+
+    /** How far it has come. */
+    ReconciliationReport report() {
+        return report(State.RUNNING, null);
+    }
+
+    private synchronized ReconciliationReport report(State state, @Nullable String failure) {
+        Duration time = Duration.ofNanos(System.nanoTime() - this.start);
+        double unknown = (state == State.RUNNING) ? 0 : 1;
+        return new ReconciliationReport(
+                this.id,
+                this.request.consumer(),
+                this.request.since(),
+                this.request.replayFrom(),
+                state,
+                this.startedAt,
+                time,
+                this.records,
+                (this.records > 0) ? Math.min(1, (double) this.done / this.records) : unknown,
+                this.read,
+                Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
+                new EnumMap<>(this.fates),
+                new TreeMap<>(this.reportedFrom),
+                List.copyOf(this.missing),
+                this.replayed,
+                this.refused,
+                this.replayRefusal,
+                (failure != null) ? failure : this.firstRefusal);
     }
 }

@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.scheduling.support.CronExpression;
 
-/** Reconciles the last day of all consumers of this instance, one after the other, at the times of a cron expression; sends nothing. */
+/** Reconciles the last day of all consumers of this instance, one after the other, at the times of a cron expression. */
 public final class ReconciliationSchedule extends RepeatedWork {
 
     private static final Logger logger = LoggerFactory.getLogger(ReconciliationSchedule.class);
@@ -48,31 +48,21 @@ public final class ReconciliationSchedule extends RepeatedWork {
     @Override
     protected void work(CountDownLatch stop) throws InterruptedException {
         for (String consumer : this.reconciliation.consumers()) {
-            if (stop.getCount() == 0) {
-                return;
+            try {
+                this.reconciliation.start(ReconciliationRequest.of(consumer, WINDOW));
+                ReconciliationReport report;
+                do {
+                    if (stop.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+                        this.reconciliation.cancel(consumer);
+                        return;
+                    }
+                    report = this.reconciliation.lastReconciliation(consumer);
+                } while (report != null && report.state() == State.RUNNING);
+            } catch (ReconciliationException ex) {
+                logger.info("No scheduled reconciliation: {}", ex.getMessage());
+            } catch (RuntimeException ex) {
+                logger.warn("The scheduled reconciliation of consumer '{}' could not be started", consumer, ex);
             }
-            reconcile(consumer, stop);
         }
-    }
-
-    private void reconcile(String consumer, CountDownLatch stop) throws InterruptedException {
-        try {
-            this.reconciliation.start(ReconciliationRequest.of(consumer, WINDOW));
-            while (isRunning(consumer)) {
-                if (stop.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
-                    this.reconciliation.cancel(consumer);
-                    return;
-                }
-            }
-        } catch (ReconciliationException ex) {
-            logger.info("No scheduled reconciliation: {}", ex.getMessage());
-        } catch (RuntimeException ex) {
-            logger.warn("The scheduled reconciliation of consumer '{}' could not be started", consumer, ex);
-        }
-    }
-
-    private boolean isRunning(String consumer) {
-        ReconciliationReport report = this.reconciliation.lastReconciliation(consumer);
-        return report != null && report.state() == State.RUNNING;
     }
 }

@@ -3,12 +3,12 @@ package dev.idempotency.redrive;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.failure.DeadLetterOwner;
 import dev.idempotency.kafka.RepublishedHeaders;
+import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
@@ -41,7 +41,7 @@ final class DeadLetterHeaders {
     private DeadLetterHeaders() {}
 
     /** Whether a dead letter is one of this consumer's; one that does not say whose it is may be anybody's. */
-    static boolean belongsTo(DeadLetterSource source, Headers headers) {
+    static boolean belongsTo(Source source, Headers headers) {
         String consumer = DeadLetterOwner.toldBy(headers);
         if (consumer != null) {
             return consumer.equals(source.consumer());
@@ -85,44 +85,38 @@ final class DeadLetterHeaders {
     }
 
     /** Where a dead letter stood first among the consumer's own topics, or {@code null} if it leads elsewhere. */
-    static @Nullable RecordCoordinates original(DeadLetterSource source, Headers headers) {
-        return Stream.concat(
-                        coordinates(
-                                headers,
-                                KafkaHeaders.ORIGINAL_TOPIC,
-                                KafkaHeaders.ORIGINAL_PARTITION,
-                                KafkaHeaders.ORIGINAL_OFFSET),
-                        coordinates(
-                                headers,
-                                KafkaHeaders.DLT_ORIGINAL_TOPIC,
-                                KafkaHeaders.DLT_ORIGINAL_PARTITION,
-                                KafkaHeaders.DLT_ORIGINAL_OFFSET))
-                .filter(found -> source.topics().contains(found.topic()))
+    static @Nullable RecordCoordinates original(Source source, Headers headers) {
+        List<RecordCoordinates> found = new ArrayList<>();
+        addCoordinates(
+                found,
+                values(headers, KafkaHeaders.ORIGINAL_TOPIC),
+                values(headers, KafkaHeaders.ORIGINAL_PARTITION),
+                values(headers, KafkaHeaders.ORIGINAL_OFFSET));
+        addCoordinates(
+                found,
+                values(headers, KafkaHeaders.DLT_ORIGINAL_TOPIC),
+                values(headers, KafkaHeaders.DLT_ORIGINAL_PARTITION),
+                values(headers, KafkaHeaders.DLT_ORIGINAL_OFFSET));
+        return found.stream()
+                .filter(coordinates ->
+                        coordinates.partition() >= 0 && source.topics().contains(coordinates.topic()))
                 .findFirst()
                 .orElse(null);
     }
 
-    private static Stream<RecordCoordinates> coordinates(
-            Headers headers, String topic, String partition, String offset) {
-        List<byte[]> topics = all(headers, topic);
-        List<byte[]> partitions = all(headers, partition);
-        List<byte[]> offsets = all(headers, offset);
-        List<RecordCoordinates> found = new ArrayList<>();
+    private static void addCoordinates(
+            List<RecordCoordinates> found, List<byte[]> topics, List<byte[]> partitions, List<byte[]> offsets) {
         for (int i = 0; i < Math.min(topics.size(), Math.min(partitions.size(), offsets.size())); i++) {
             if (partitions.get(i).length == Integer.BYTES && offsets.get(i).length == Long.BYTES) {
-                int number = ByteBuffer.wrap(partitions.get(i)).getInt();
-                if (number >= 0) {
-                    found.add(new RecordCoordinates(
-                            new String(topics.get(i), StandardCharsets.UTF_8),
-                            number,
-                            ByteBuffer.wrap(offsets.get(i)).getLong()));
-                }
+                found.add(new RecordCoordinates(
+                        new String(topics.get(i), StandardCharsets.UTF_8),
+                        ByteBuffer.wrap(partitions.get(i)).getInt(),
+                        ByteBuffer.wrap(offsets.get(i)).getLong()));
             }
         }
-        return found.stream();
     }
 
-    private static List<byte[]> all(Headers headers, String name) {
+    private static List<byte[]> values(Headers headers, String name) {
         List<byte[]> values = new ArrayList<>();
         headers.headers(name).forEach(header -> values.add((header.value() != null) ? header.value() : new byte[0]));
         return values;

@@ -5,7 +5,7 @@ import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
-import dev.idempotency.observe.ConsumerDescription;
+import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
@@ -29,14 +28,17 @@ import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads dead-letter topics for one consumer, with what has been sent back of them. However many there are, it has one client
- * per cluster. For one thread.
+ * Reads the dead-letter topics of a consumer that exist, and up to where their records were sent back, with one client per
+ * cluster. For one thread.
  */
 final class DeadLetterReader implements AutoCloseable {
 
     private static final String PURPOSE = "dead-letters";
 
-    private final DeadLetterSource source;
+    /** How many records are looked through for a page. */
+    private static final int LARGEST_SCAN = 20_000;
+
+    private final Source source;
     private final int maxRedrives;
     private final Map<BrokerConnection, PartitionReader> readers = new HashMap<>();
     private final SortedMap<String, Uuid> topicIds = new TreeMap<>();
@@ -44,24 +46,15 @@ final class DeadLetterReader implements AutoCloseable {
             new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparingInt(TopicPartition::partition));
     private final Map<TopicPartition, Long> positions = new HashMap<>();
 
-    private DeadLetterReader(DeadLetterSource source, int maxRedrives) {
+    DeadLetterReader(Source source, int maxRedrives) {
         this.source = source;
         this.maxRedrives = maxRedrives;
-    }
-
-    /** Opens all topics that exist. */
-    static DeadLetterReader open(DeadLetterSource source, int maxRedrives) {
-        return open(source, source.deadLetterTopics().keySet(), maxRedrives);
-    }
-
-    /** Opens those of some topics that exist. */
-    static DeadLetterReader open(DeadLetterSource source, Set<String> topics, int maxRedrives) {
-        DeadLetterReader reader = new DeadLetterReader(source, maxRedrives);
         try {
-            topics.stream().collect(Collectors.groupingBy(source::brokersOf)).forEach(reader::open);
-            return reader;
+            source.deadLetterTopics().keySet().stream()
+                    .collect(Collectors.groupingBy(source::brokersOf))
+                    .forEach(this::open);
         } catch (RuntimeException ex) {
-            reader.close();
+            close();
             throw ex;
         }
     }
@@ -84,7 +77,7 @@ final class DeadLetterReader implements AutoCloseable {
         });
         this.contents.putAll(reader.contents(partitions));
         reader.committed(partitions).forEach((partition, committed) -> {
-            // Another topic of the same name begins anew.
+            // A topic that was deleted and created again begins anew.
             if (committed.metadata().equals(topicId(partition))) {
                 this.positions.put(partition, committed.offset());
             }
@@ -95,28 +88,22 @@ final class DeadLetterReader implements AutoCloseable {
         return String.valueOf(this.topicIds.get(partition.topic()));
     }
 
-    /** The topics that exist, by name. */
-    Set<String> topics() {
-        return this.topicIds.keySet();
-    }
-
-    /** What stood in their partitions when they were opened, by topic and number. */
+    /** The records of its partitions when it was opened, by topic and number. */
     SortedMap<TopicPartition, Range> contents() {
         return this.contents;
     }
 
-    /** What stands in a partition and may still be sent back. */
+    /** The records of a partition that may still be sent back. */
     Range rest(TopicPartition partition) {
         return Objects.requireNonNull(this.contents.get(partition))
                 .intersect(new Range(position(partition), Long.MAX_VALUE));
     }
 
-    /** The offset before which nothing of a partition is to be sent back again. */
     private long position(TopicPartition partition) {
         return this.positions.getOrDefault(partition, 0L);
     }
 
-    /** Has the brokers remember that nothing before an offset of a partition is to be sent back again. */
+    /** Has the brokers remember that nothing before an offset is to be sent back again. */
     void commit(TopicPartition partition, long position) {
         if (position > position(partition)) {
             readerOf(partition).commit(Map.of(partition, new OffsetAndMetadata(position, topicId(partition))));
@@ -124,7 +111,6 @@ final class DeadLetterReader implements AutoCloseable {
         }
     }
 
-    /** Reads what stands in a range of a partition. */
     void read(
             TopicPartition partition,
             Range range,
@@ -137,18 +123,72 @@ final class DeadLetterReader implements AutoCloseable {
         return Objects.requireNonNull(this.readers.get(this.source.brokersOf(partition.topic())));
     }
 
-    /** Reads all that has come since a time. */
-    void readSince(Instant time, BooleanSupplier stopped, Consumer<List<ConsumerRecord<byte[], byte[]>>> records) {
+    /** The original records of the consumer's dead letters since a time. */
+    OriginalRecords originalsSince(Instant time, BooleanSupplier stopped) {
+        OriginalRecords originals = new OriginalRecords();
         this.readers.forEach((brokers, reader) -> {
             Map<TopicPartition, Range> there = new HashMap<>(this.contents);
-            there.keySet()
-                    .removeIf(partition ->
-                            !this.source.brokersOf(partition.topic()).equals(brokers));
-            reader.read(reader.since(time, there), stopped, records);
+            there.keySet().removeIf(partition -> readerOf(partition) != reader);
+            reader.read(reader.since(time, there), stopped, records -> records.stream()
+                    .filter(record -> DeadLetterHeaders.belongsTo(this.source, record.headers()))
+                    .forEach(originals::addOriginalOf));
         });
+        return originals;
     }
 
-    /** What a record is to the consumer, or {@code null} if it is another consumer's. */
+    /** A record of the consumer's dead letters, or {@code null} if there is none there. */
+    @Nullable
+    ConsumerRecord<byte[], byte[]> find(RecordCoordinates wanted) {
+        TopicPartition partition = new TopicPartition(wanted.topic(), wanted.partition());
+        Range there = this.contents.get(partition);
+        if (there == null || wanted.offset() < there.from() || wanted.offset() >= there.to()) {
+            return null;
+        }
+        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
+        read(partition, new Range(wanted.offset(), wanted.offset() + 1), () -> false, found::addAll);
+        return (found.isEmpty() || letterOf(found.get(0)) == null) ? null : found.get(0);
+    }
+
+    /** A page of dead letters: topics by name, their partitions by number, the oldest records first. */
+    DeadLetterPage find(DeadLetterQuery query) {
+        List<DeadLetter> found = new ArrayList<>();
+        List<RecordCoordinates> scanned = new ArrayList<>();
+        BooleanSupplier full = () -> found.size() >= query.size() || scanned.size() >= LARGEST_SCAN;
+        this.contents.forEach((partition, all) -> {
+            Range rest = after(query.after(), partition, all);
+            if (!full.getAsBoolean() && rest.length() > 0) {
+                read(
+                        partition,
+                        rest,
+                        full,
+                        records -> records.forEach(record -> {
+                            if (!full.getAsBoolean()) {
+                                scanned.add(RecordCoordinates.of(record));
+                                DeadLetter letter = letterOf(record);
+                                if (letter != null && query.matches(letter)) {
+                                    found.add(letter);
+                                }
+                            }
+                        }));
+            }
+        });
+        RecordCoordinates next = full.getAsBoolean() ? scanned.get(scanned.size() - 1) : null;
+        return new DeadLetterPage(found, List.copyOf(this.topicIds.keySet()), next);
+    }
+
+    private Range after(@Nullable RecordCoordinates last, TopicPartition partition, Range all) {
+        int order = (last == null)
+                ? 1
+                : Objects.requireNonNull(this.contents.comparator())
+                        .compare(partition, new TopicPartition(last.topic(), last.partition()));
+        if (order > 0) {
+            return all;
+        }
+        long from = (order == 0) ? Math.max(0, last.offset() + 1) : all.to();
+        return all.intersect(new Range(from, Long.MAX_VALUE));
+    }
+
+    /** Describes a record, or returns {@code null} if it is another consumer's. */
     @Nullable
     DeadLetter letterOf(ConsumerRecord<byte[], byte[]> record) {
         Headers headers = record.headers();
@@ -176,21 +216,12 @@ final class DeadLetterReader implements AutoCloseable {
         if (redrives >= this.maxRedrives) {
             return DeadLetterStatus.PARKED;
         }
-        if (isForgotten(Instant.ofEpochMilli(record.timestamp()))) {
+        Instant forgotten = Instant.now().minus(this.source.description().retention());
+        if (this.source.description().strategy().isForgetful() && record.timestamp() < forgotten.toEpochMilli()) {
             return DeadLetterStatus.EXPIRED;
         }
-        return (record.offset() < position(partitionOf(record))) ? DeadLetterStatus.REDRIVEN : DeadLetterStatus.PENDING;
-    }
-
-    /** Whether its consumer may have processed and forgotten its message since. */
-    private boolean isForgotten(Instant deadSince) {
-        ConsumerDescription consumer = this.source.description();
-        return consumer.strategy().isForgetful()
-                && deadSince.isBefore(Instant.now().minus(consumer.retention()));
-    }
-
-    static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
-        return new TopicPartition(record.topic(), record.partition());
+        long position = position(new TopicPartition(record.topic(), record.partition()));
+        return (record.offset() < position) ? DeadLetterStatus.REDRIVEN : DeadLetterStatus.PENDING;
     }
 
     @Override

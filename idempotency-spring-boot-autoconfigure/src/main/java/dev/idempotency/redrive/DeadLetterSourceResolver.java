@@ -4,15 +4,16 @@ import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.PartitionReader;
+import dev.idempotency.observe.ConsumerDescription;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -24,16 +25,45 @@ import org.springframework.kafka.listener.MessageListenerContainer;
  */
 public final class DeadLetterSourceResolver {
 
+    /**
+     * Where the dead letters of a consumer are, and where they belong.
+     *
+     * @param groups its consumer groups
+     * @param listener where it reads from
+     * @param topics its own topics, without those of its retries
+     * @param deadLetterTopics topics that may exist, and the brokers that they are on
+     */
+    record Source(
+            ConsumerDescription description,
+            Set<String> groups,
+            BrokerConnection listener,
+            Set<String> topics,
+            SortedMap<String, BrokerConnection> deadLetterTopics) {
+
+        String consumer() {
+            return this.description.name();
+        }
+
+        BrokerConnection brokersOf(String deadLetterTopic) {
+            return Objects.requireNonNull(this.deadLetterTopics.get(deadLetterTopic));
+        }
+
+        /** The group whose offsets say what has been sent back. It begins as the listener's, as grants often do. */
+        String redriveGroup() {
+            return this.groups.stream().sorted().findFirst().orElse("idempotency") + ".redrive." + consumer();
+        }
+    }
+
     private final Supplier<List<ProtectedListener>> listeners;
     private final Supplier<Collection<MessageListenerContainer>> containers;
     private final Supplier<@Nullable ProducerFactory<?, ?>> producerFactory;
     private final String suffix;
 
     /**
-     * Resolves nothing yet: listeners may still come.
+     * Resolves nothing yet: listeners may still be added.
      *
      * @param containers all of the application
-     * @param suffix what is appended to a topic's name to get that of its dead-letter topic
+     * @param suffix appended to a topic's name to get that of its dead-letter topic
      */
     public DeadLetterSourceResolver(
             Supplier<List<ProtectedListener>> listeners,
@@ -53,18 +83,18 @@ public final class DeadLetterSourceResolver {
                 .collect(Collectors.toSet());
     }
 
-    /** Those of a consumer, or {@code null} if there is no listener of that name. */
+    /** The dead letters of a consumer, or {@code null} if it has no listener. */
     @Nullable
-    DeadLetterSource resolve(String consumer) {
-        List<ProtectedListener> protectedListeners = this.listeners.get().stream()
+    Source resolve(String consumer) {
+        List<ProtectedListener> own = this.listeners.get().stream()
                 .filter(listener -> listener.consumer().name().equals(consumer))
                 .toList();
-        List<AbstractMessageListenerContainer<?, ?>> own = protectedListeners.stream()
-                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
-                .distinct()
-                .toList();
+        Set<MessageListenerContainer> ownContainers =
+                own.stream().map(ProtectedListener::container).collect(Collectors.toSet());
         List<AbstractMessageListenerContainer<?, ?>> main = own.stream()
+                .<AbstractMessageListenerContainer<?, ?>>map(ProtectedListener::container)
                 .filter(container -> container.getMainListenerId() == null)
+                .distinct()
                 .toList();
         if (main.isEmpty()) {
             return null;
@@ -75,18 +105,22 @@ public final class DeadLetterSourceResolver {
         TreeMap<String, BrokerConnection> deadLetters = new TreeMap<>();
         BrokerConnection published = deadLetterBrokers(listener);
         topics.forEach(topic -> deadLetters.put(topic + this.suffix, published));
-        main.forEach(container -> deadLetterContainersOf(container, own)
-                .forEach(deadLetter -> ContainerFacts.topicsOf(deadLetter)
-                        .forEach(topic -> deadLetters.put(topic, BrokerConnection.of(deadLetter)))));
-        return new DeadLetterSource(
-                protectedListeners.get(0).consumer(),
-                main.stream()
-                        .map(MessageListenerContainer::getGroupId)
-                        .filter(Objects::nonNull)
-                        .collect(Collectors.toSet()),
-                listener,
-                topics,
-                deadLetters);
+        Set<String> ids =
+                main.stream().map(MessageListenerContainer::getListenerId).collect(Collectors.toSet());
+        for (MessageListenerContainer container : this.containers.get()) {
+            if (container instanceof AbstractMessageListenerContainer<?, ?> deadLetter
+                    && deadLetter.getMainListenerId() != null
+                    && ids.contains(deadLetter.getMainListenerId())
+                    && !ownContainers.contains(deadLetter)) {
+                ContainerFacts.topicsOf(deadLetter)
+                        .forEach(topic -> deadLetters.put(topic, BrokerConnection.of(deadLetter)));
+            }
+        }
+        Set<String> groups = main.stream()
+                .map(MessageListenerContainer::getGroupId)
+                .filter(Objects::nonNull)
+                .collect(Collectors.toSet());
+        return new Source(own.get(0).consumer(), groups, listener, topics, deadLetters);
     }
 
     /** The provided error handler publishes to where the application's producers send to. */
@@ -106,16 +140,5 @@ public final class DeadLetterSourceResolver {
                     .filter(topic -> pattern.matcher(topic).matches())
                     .toList();
         }
-    }
-
-    private Stream<AbstractMessageListenerContainer<?, ?>> deadLetterContainersOf(
-            AbstractMessageListenerContainer<?, ?> main, List<AbstractMessageListenerContainer<?, ?>> own) {
-        return this.containers.get().stream()
-                .filter(AbstractMessageListenerContainer.class::isInstance)
-                .<AbstractMessageListenerContainer<?, ?>>map(
-                        container -> (AbstractMessageListenerContainer<?, ?>) container)
-                .filter(container -> container.getMainListenerId() != null
-                        && container.getMainListenerId().equals(main.getListenerId())
-                        && !own.contains(container));
     }
 }

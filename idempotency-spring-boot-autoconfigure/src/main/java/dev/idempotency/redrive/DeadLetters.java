@@ -4,45 +4,36 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
 import dev.idempotency.Strategy;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.BrokerQueries;
-import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
-import dev.idempotency.redrive.RedriveReport.State;
+import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 
 /**
- * The dead letters of consumers: to be looked at, and to be sent back once their cause is mended.
+ * The dead letters of consumers: to be looked at, and to be sent back once their cause is fixed.
  *
  * <p>A dead letter goes to the topic and partition where it stood first, with its key, headers and value, so that it takes
  * the ordinary path: it is processed once, however often it is sent. All groups that read the topic see it. A header counts
  * the rounds, and after some it stays. Up to where all were sent back is remembered by the brokers, as the offsets of a group
- * that nobody is a member of: {@code <consumer group>.redrive.<consumer>}.
+ * without members: {@code <consumer group>.redrive.<consumer>}.
  */
 public final class DeadLetters implements DisposableBean {
 
     private final DeadLetterSourceResolver sources;
     private final RawRecordProducers producers;
     private final int maxRedrives;
-    private final int redrivesPerSecond;
-    private final ConsumerJobs jobs = new ConsumerJobs("redrive");
-    private final Map<String, RedriveProgress> runs = new ConcurrentHashMap<>();
+    private final ConsumerJobs<RedriveReport> jobs;
 
     /**
      * Reads nothing yet.
@@ -56,7 +47,7 @@ public final class DeadLetters implements DisposableBean {
         this.sources = sources;
         this.producers = producers;
         this.maxRedrives = maxRedrives;
-        this.redrivesPerSecond = redrivesPerSecond;
+        this.jobs = new ConsumerJobs<>("redrive", redrivesPerSecond);
     }
 
     /** The consumers whose dead letters are known. */
@@ -70,46 +61,35 @@ public final class DeadLetters implements DisposableBean {
      * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
     public DeadLetterPage find(DeadLetterQuery query) {
-        DeadLetterSource source = source(query.consumer());
-        return asking(source, () -> new DeadLetterSearch(query, this.maxRedrives).in(source));
+        return read(source(query.consumer()), reader -> reader.find(query));
     }
 
     /**
-     * One dead letter of a consumer with all that stands in its record, or {@code null} if there is none there.
+     * One dead letter of a consumer with its whole record, or {@code null} if there is none there.
      *
      * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
     public @Nullable DeadLetterMessage find(String consumer, RecordCoordinates record) {
-        DeadLetterSource source = source(consumer);
-        return asking(
-                source,
-                () -> withRecord(
-                        source,
-                        record,
-                        (reader, found) -> new DeadLetterMessage(
-                                Objects.requireNonNull(reader.letterOf(found)),
-                                found.key(),
-                                List.of(found.headers().toArray()),
-                                found.value())));
+        return read(source(consumer), reader -> {
+            ConsumerRecord<byte[], byte[]> found = reader.find(record);
+            return (found == null)
+                    ? null
+                    : new DeadLetterMessage(
+                            Objects.requireNonNull(reader.letterOf(found)),
+                            found.key(),
+                            List.of(found.headers().toArray()),
+                            found.value());
+        });
     }
 
     /**
-     * The originals of the dead letters of a consumer that died since a time: to tell them from messages that are nowhere.
+     * The original records of a consumer's dead letters since a time.
      *
      * @param stopped asked now and then: whether to look no further
      * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
     public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
-        DeadLetterSource source = source(consumer);
-        return asking(source, () -> {
-            OriginalRecords originals = new OriginalRecords();
-            try (DeadLetterReader reader = DeadLetterReader.open(source, this.maxRedrives)) {
-                reader.readSince(since, stopped, records -> records.stream()
-                        .filter(record -> DeadLetterHeaders.belongsTo(source, record.headers()))
-                        .forEach(originals::addOriginalOf));
-            }
-            return originals;
-        });
+        return read(source(consumer), reader -> reader.originalsSince(since, stopped));
     }
 
     /**
@@ -121,32 +101,19 @@ public final class DeadLetters implements DisposableBean {
      *     answer
      */
     public @Nullable RedriveReport redrive(String consumer, RecordCoordinates record) {
-        DeadLetterSource source = source(consumer);
-        RedriveProgress before = this.runs.get(consumer);
-        if (before != null && before.report().state() == State.RUNNING) {
+        Source source = source(consumer);
+        if (this.jobs.isRunning(consumer)) {
             throw underWay(consumer);
         }
-        return asking(source, () -> withRecord(source, record, (reader, found) -> redrive(source, reader, found)));
-    }
-
-    private RedriveReport redrive(
-            DeadLetterSource source, DeadLetterReader reader, ConsumerRecord<byte[], byte[]> record) {
-        DeadLetter letter = Objects.requireNonNull(reader.letterOf(record));
-        RedriveProgress progress =
-                new RedriveProgress(source.consumer(), letter.record().toString(), groupsSeeing(source, letter));
-        progress.expect(1);
-        if (letter.redrives() >= this.maxRedrives || letter.original() == null) {
-            progress.stays(letter.original() == null ? DeadLetterStatus.ASTRAY : DeadLetterStatus.PARKED);
-        } else {
-            String refusal = Redrive.send(source, record, letter, this.producers);
-            if (refusal != null) {
-                progress.refused(letter.record(), refusal);
-            } else {
-                progress.sent();
+        return read(source, reader -> {
+            ConsumerRecord<byte[], byte[]> found = reader.find(record);
+            if (found == null) {
+                return null;
             }
-        }
-        progress.read(1);
-        return progress.conclude(State.COMPLETED, null);
+            DeadLetter letter = Objects.requireNonNull(reader.letterOf(found));
+            return new Redrive(source, letter.record().toString(), groupsSeeing(source, letter), this.producers)
+                    .sendOne(letter, found);
+        });
     }
 
     /**
@@ -166,23 +133,20 @@ public final class DeadLetters implements DisposableBean {
     }
 
     private RedriveReport start(String consumer, String selection, Predicate<DeadLetter> selected) {
-        DeadLetterSource source = source(consumer);
+        Source source = source(consumer);
         if (source.description().strategy() == Strategy.OFFSET) {
             throw new RedriveException(
                     "Consumer '%s' has Strategy.OFFSET and would apply again what is sent back twice. Redrive its dead letters by their coordinates, each once."
                             .formatted(consumer),
                     null);
         }
-        JobControl control = new JobControl(this.redrivesPerSecond);
-        RedriveProgress progress = new RedriveProgress(consumer, selection, groupsSeeing(source, null));
-        Redrive redrive = new Redrive(source, selected, this.maxRedrives, this.producers, progress, control);
-        synchronized (this.runs) {
-            if (!this.jobs.start(consumer, control, redrive::run, progress::end)) {
-                throw underWay(consumer);
-            }
-            this.runs.put(consumer, progress);
+        Redrive redrive = new Redrive(source, selection, groupsSeeing(source, null), this.producers);
+        RedriveReport started =
+                this.jobs.start(consumer, redrive::report, control -> redrive.run(selected, this.maxRedrives, control));
+        if (started == null) {
+            throw underWay(consumer);
         }
-        return progress.report();
+        return started;
     }
 
     private static RedriveException underWay(String consumer) {
@@ -194,8 +158,7 @@ public final class DeadLetters implements DisposableBean {
 
     /** The redrive of a consumer that runs, or ran last since the start of this instance; {@code null} without one. */
     public @Nullable RedriveReport lastRedrive(String consumer) {
-        RedriveProgress progress = this.runs.get(consumer);
-        return (progress != null) ? progress.report() : null;
+        return this.jobs.last(consumer);
     }
 
     /** Has the redrive of a consumer end after the dead letter that is being sent; returns whether there is one. */
@@ -203,8 +166,8 @@ public final class DeadLetters implements DisposableBean {
         return this.jobs.cancel(consumer);
     }
 
-    private DeadLetterSource source(String consumer) {
-        DeadLetterSource source;
+    private Source source(String consumer) {
+        Source source;
         try {
             source = this.sources.resolve(consumer);
         } catch (KafkaException ex) {
@@ -222,9 +185,9 @@ public final class DeadLetters implements DisposableBean {
         return source;
     }
 
-    private static <T extends @Nullable Object> T asking(DeadLetterSource source, Supplier<T> question) {
-        try {
-            return question.get();
+    private <T extends @Nullable Object> T read(Source source, Function<DeadLetterReader, T> work) {
+        try (DeadLetterReader reader = new DeadLetterReader(source, this.maxRedrives)) {
+            return work.apply(reader);
         } catch (KafkaException ex) {
             throw new RedriveException(
                     "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
@@ -234,32 +197,13 @@ public final class DeadLetters implements DisposableBean {
         }
     }
 
-    /** Those of one topic, or of all that the consumer reads; {@code null} if the brokers do not tell. */
-    private static @Nullable Set<String> groupsSeeing(DeadLetterSource source, @Nullable DeadLetter letter) {
+    /** The groups that read a dead letter's topic, or all of the consumer's; {@code null} if the brokers do not say. */
+    private static @Nullable Set<String> groupsSeeing(Source source, @Nullable DeadLetter letter) {
         try (BrokerQueries queries = new BrokerQueries(source.listener(), "dead-letters")) {
             RecordCoordinates original = (letter != null) ? letter.original() : null;
             return queries.groupsReading((original != null) ? Set.of(original.topic()) : source.topics());
         } catch (KafkaException ex) {
             return null;
-        }
-    }
-
-    private <T> @Nullable T withRecord(
-            DeadLetterSource source,
-            RecordCoordinates wanted,
-            BiFunction<DeadLetterReader, ConsumerRecord<byte[], byte[]>, T> work) {
-        if (!source.deadLetterTopics().containsKey(wanted.topic())) {
-            return null;
-        }
-        try (DeadLetterReader reader = DeadLetterReader.open(source, Set.of(wanted.topic()), this.maxRedrives)) {
-            TopicPartition partition = new TopicPartition(wanted.topic(), wanted.partition());
-            Range contents = reader.contents().get(partition);
-            if (contents == null || wanted.offset() < contents.from() || wanted.offset() >= contents.to()) {
-                return null;
-            }
-            List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>();
-            reader.read(partition, new Range(wanted.offset(), wanted.offset() + 1), () -> false, found::addAll);
-            return (found.isEmpty() || reader.letterOf(found.get(0)) == null) ? null : work.apply(reader, found.get(0));
         }
     }
 

@@ -6,9 +6,17 @@ import dev.idempotency.failure.Causes;
 import dev.idempotency.job.JobControl;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
+import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
+import dev.idempotency.redrive.RedriveReport.Refusal;
 import dev.idempotency.redrive.RedriveReport.State;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -20,57 +28,47 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends dead letters of a consumer back, partition by partition in the order in which they died.
  *
- * <p>The brokers remember up to where all were sent or stay, after each poll. What stands behind one that could not be sent
- * or was not selected, what was sent before a crash, and what another instance sends at the same moment, is sent a second
- * time, and the claim drops it. What dies meanwhile is left for the next time.
+ * <p>After each poll the brokers are told up to where all were sent or stay. Whatever follows a dead letter that could not be
+ * sent or was not selected, was sent before a crash, or is sent by another instance at the same time, is sent a second time, and
+ * dropped as a duplicate. Later dead letters are left for the next redrive.
  */
 final class Redrive {
 
     private static final Logger logger = LoggerFactory.getLogger(Redrive.class);
 
-    private final DeadLetterSource source;
-    private final Predicate<DeadLetter> selection;
-    private final int maxRedrives;
-    private final RawRecordProducers producers;
-    private final RedriveProgress progress;
-    private final JobControl control;
+    private static final int REFUSALS_SHOWN = 20;
 
-    Redrive(
-            DeadLetterSource source,
-            Predicate<DeadLetter> selection,
-            int maxRedrives,
-            RawRecordProducers producers,
-            RedriveProgress progress,
-            JobControl control) {
+    private final Source source;
+    private final String selection;
+    private final @Nullable Set<String> groups;
+    private final RawRecordProducers producers;
+    private final Instant startedAt = Instant.now();
+    private final List<Refusal> refusals = new ArrayList<>();
+    private final Map<DeadLetterStatus, Long> staying = new EnumMap<>(DeadLetterStatus.class);
+    private long records;
+    private long read;
+    private long sent;
+    private long refused;
+
+    Redrive(Source source, String selection, @Nullable Set<String> groups, RawRecordProducers producers) {
         this.source = source;
         this.selection = selection;
-        this.maxRedrives = maxRedrives;
+        this.groups = groups;
         this.producers = producers;
-        this.progress = progress;
-        this.control = control;
     }
 
-    /** Sends back all that are selected, and says in the progress how it ended. */
-    void run() {
-        RedriveReport report = send();
-        logger.info(
-                "The redrive of dead letters of consumer '{}' is {}: {} sent, {} parked, {} expired, {} astray, {} refused",
-                report.consumer(),
-                report.state(),
-                report.sent(),
-                report.parked(),
-                report.expired(),
-                report.astray(),
-                report.refused());
-    }
-
-    private RedriveReport send() {
-        try (DeadLetterReader reader = DeadLetterReader.open(this.source, this.maxRedrives)) {
-            send(reader);
-            return this.progress.conclude(this.control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
+    /** Sends back all pending ones that are selected, and reports how that ended. */
+    RedriveReport run(Predicate<DeadLetter> selected, int maxRedrives, JobControl control) {
+        RedriveReport report;
+        try (DeadLetterReader reader = new DeadLetterReader(this.source, maxRedrives)) {
+            Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
+            reader.contents().keySet().forEach(partition -> ranges.put(partition, reader.rest(partition)));
+            expect(ranges.values().stream().mapToLong(Range::length).sum());
+            ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
+            report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
             logger.warn("The redrive of dead letters of consumer '{}' failed", this.source.consumer(), ex);
-            return this.progress.conclude(
+            report = report(
                     State.FAILED,
                     "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
                             .formatted(
@@ -78,119 +76,152 @@ final class Redrive {
                                     this.source.deadLetterTopics().keySet(),
                                     Causes.of(ex).deepest()));
         }
+        logger.info("The redrive of dead letters of consumer '{}' has ended: {}", report.consumer(), report);
+        return report;
     }
 
-    private void send(DeadLetterReader reader) {
-        Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
-        reader.contents().keySet().forEach(partition -> ranges.put(partition, reader.rest(partition)));
-        this.progress.expect(ranges.values().stream().mapToLong(Range::length).sum());
-        ranges.forEach((partition, range) -> send(reader, partition, range));
-    }
-
-    private void send(DeadLetterReader reader, TopicPartition partition, Range range) {
+    private void send(
+            DeadLetterReader reader,
+            TopicPartition partition,
+            Range range,
+            Predicate<DeadLetter> selected,
+            JobControl control) {
         long[] next = {range.from()};
         long[] done = {range.from()};
-        reader.read(partition, range, this.control::isCancelled, records -> {
-            for (ConsumerRecord<byte[], byte[]> record : records) {
-                boolean settled = !this.control.isCancelled() && isDone(reader, record);
-                if (this.control.isCancelled() && !settled) {
+        reader.read(partition, range, control::isCancelled, polled -> {
+            for (ConsumerRecord<byte[], byte[]> record : polled) {
+                boolean settled = !control.isCancelled() && isDone(reader.letterOf(record), record, selected, control);
+                if (control.isCancelled() && !settled) {
                     break;
                 }
                 pass(next, done, record.offset() + 1, settled);
             }
             reader.commit(partition, done[0]);
         });
-        if (!this.control.isCancelled()) {
+        if (!control.isCancelled()) {
             pass(next, done, range.to(), true);
             reader.commit(partition, done[0]);
         }
     }
 
-    /** Goes on to an offset; all before it is done only if nothing before was left. */
-    private void pass(long[] next, long[] done, long to, boolean settled) {
+    /** Moves on to an offset; everything before it is done only if nothing was left. */
+    private synchronized void pass(long[] next, long[] done, long to, boolean settled) {
         if (settled && done[0] == next[0]) {
             done[0] = to;
         }
-        this.progress.read(to - next[0]);
+        this.read += to - next[0];
         next[0] = to;
     }
 
-    /** Sends a dead letter back if it is to be; returns whether it need not be looked at again. */
-    private boolean isDone(DeadLetterReader reader, ConsumerRecord<byte[], byte[]> record) {
-        DeadLetter letter = reader.letterOf(record);
+    /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
+    private boolean isDone(
+            @Nullable DeadLetter letter,
+            ConsumerRecord<byte[], byte[]> record,
+            Predicate<DeadLetter> selected,
+            JobControl control) {
         if (letter == null) {
             return true;
         }
-        boolean selected = this.selection.test(letter);
-        if (letter.status() == DeadLetterStatus.PENDING) {
-            if (selected) {
-                this.control.pace(1);
+        boolean wanted = selected.test(letter);
+        if (letter.status() != DeadLetterStatus.PENDING) {
+            if (wanted) {
+                stay(letter.status());
             }
-            return selected && !this.control.isCancelled() && send(record, letter);
+            return true;
         }
-        if (selected) {
-            this.progress.stays(letter.status());
+        if (wanted) {
+            control.pace(1);
         }
-        return true;
+        return wanted && !control.isCancelled() && send(letter, record);
     }
 
-    private boolean send(ConsumerRecord<byte[], byte[]> record, DeadLetter letter) {
-        String refusal = send(this.source, record, letter, this.producers);
-        if (refusal != null) {
-            this.progress.refused(letter.record(), refusal);
-            return false;
-        }
-        this.progress.sent();
-        return true;
+    private synchronized void expect(long more) {
+        this.records += more;
     }
 
-    /**
-     * Sends a dead letter back to where it stood first.
-     *
-     * @return why it was refused, or {@code null} if it was sent
-     * @throws RedriveException if the brokers do not answer
-     */
-    static @Nullable String send(
-            DeadLetterSource source,
-            ConsumerRecord<byte[], byte[]> record,
-            DeadLetter letter,
-            RawRecordProducers producers) {
-        RecordCoordinates original = letter.original();
-        if (original == null) {
-            return "Its headers do not lead back to a topic that the consumer reads";
+    private synchronized void stay(DeadLetterStatus status) {
+        this.staying.merge(status, 1L, Long::sum);
+    }
+
+    /** Sends one dead letter back, even if it is expired or was sent before. */
+    RedriveReport sendOne(DeadLetter letter, ConsumerRecord<byte[], byte[]> record) {
+        expect(1);
+        if (letter.status() == DeadLetterStatus.ASTRAY || letter.status() == DeadLetterStatus.PARKED) {
+            stay(letter.status());
+        } else {
+            send(letter, record);
         }
+        this.read = 1;
+        return report(State.COMPLETED, null);
+    }
+
+    /** Returns whether it was sent and not refused. */
+    private boolean send(DeadLetter letter, ConsumerRecord<byte[], byte[]> record) {
+        RecordCoordinates original = Objects.requireNonNull(letter.original());
         try {
-            producers.send(
-                    source.listener(),
+            this.producers.send(
+                    this.source.listener(),
                     new ProducerRecord<>(
                             original.topic(),
                             original.partition(),
                             record.key(),
                             record.value(),
                             DeadLetterHeaders.forRedrive(record)));
-            logger.info(
-                    "Redrove dead letter {} of consumer '{}' to {}-{}, round {}",
-                    letter.record(),
-                    source.consumer(),
-                    original.topic(),
-                    original.partition(),
-                    letter.redrives() + 1);
-            return null;
         } catch (Exception ex) {
             if (ex instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
-            if (RawRecordProducers.isRefusal(ex)) {
-                return String.valueOf(Causes.of(ex).deepest());
+            Throwable cause = Causes.of(ex).deepest();
+            if (!RawRecordProducers.isRefusal(ex)) {
+                throw new RedriveException(
+                        "Dead letter %s of consumer '%s' could not be sent to %s: %s. It can be redriven again."
+                                .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
+                        ex);
             }
-            throw new RedriveException(
-                    "Dead letter %s of consumer '%s' could not be sent to %s: %s. It can be redriven again."
-                            .formatted(
-                                    letter.record(),
-                                    source.consumer(),
-                                    original.topic(),
-                                    Causes.of(ex).deepest()),
-                    ex);
+            refuse(new Refusal(letter.record(), String.valueOf(cause)));
+            return false;
         }
+        logger.info(
+                "Redrove dead letter {} of consumer '{}' to {}-{}, round {}",
+                letter.record(),
+                this.source.consumer(),
+                original.topic(),
+                original.partition(),
+                letter.redrives() + 1);
+        synchronized (this) {
+            this.sent++;
+        }
+        return true;
+    }
+
+    private synchronized void refuse(Refusal refusal) {
+        this.refused++;
+        if (this.refusals.size() < REFUSALS_SHOWN) {
+            this.refusals.add(refusal);
+        }
+    }
+
+    /** How far it has come. */
+    RedriveReport report() {
+        return report(State.RUNNING, null);
+    }
+
+    private synchronized RedriveReport report(State state, @Nullable String failure) {
+        return new RedriveReport(
+                this.source.consumer(),
+                this.selection,
+                state,
+                this.startedAt,
+                (state != State.RUNNING) ? Instant.now() : null,
+                this.records,
+                this.read,
+                this.sent,
+                this.staying.getOrDefault(DeadLetterStatus.PARKED, 0L),
+                this.staying.getOrDefault(DeadLetterStatus.EXPIRED, 0L),
+                this.staying.getOrDefault(DeadLetterStatus.ASTRAY, 0L),
+                this.refused,
+                List.copyOf(this.refusals),
+                this.groups,
+                failure);
     }
 }

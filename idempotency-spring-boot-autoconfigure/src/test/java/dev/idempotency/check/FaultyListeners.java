@@ -7,17 +7,12 @@ import dev.idempotency.Strategy;
 import dev.idempotency.check.elsewhere.InheritedListener;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
-import java.time.Clock;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Flow;
-import java.util.concurrent.FutureTask;
 import kotlin.coroutines.Continuation;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
@@ -26,24 +21,20 @@ import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AliasFor;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.EnableKafkaRetryTopic;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.annotation.TopicPartition;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.ContainerPostProcessor;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
@@ -52,13 +43,10 @@ import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
-import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
-import org.springframework.kafka.listener.adapter.DefaultBatchToRecordAdapter;
+import org.springframework.kafka.retrytopic.RetryTopicConfiguration;
+import org.springframework.kafka.retrytopic.RetryTopicConfigurationBuilder;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.MessageHeaders;
-import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
@@ -76,88 +64,101 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.backoff.FixedBackOff;
 
-/** An application that has nearly all faults at once. */
+/** An application that has nearly all faults at once. The nested classes are its listeners. */
 @Configuration(proxyBeanMethods = false)
 @EnableKafkaRetryTopic
 @EnableAsync(annotation = FaultyListeners.InBackground.class)
-@Import({
-    FaultyListeners.FinalClass.class,
-    FaultyListeners.Unproxied.class,
-    FaultyListeners.Replaced.class,
-    FaultyListeners.Wrapped.class,
-    FaultyListeners.Frozen.class,
-    FaultyListeners.Inherited.class,
-    FaultyListeners.ByDefault.class,
-    FaultyListeners.Bridged.class,
-    FaultyListeners.FinalBehindInterface.class,
-    FaultyListeners.Advised.class,
-    FaultyListeners.TransactionAround.class,
-    FaultyListeners.Early.class,
-    FaultyListeners.NoListener.class,
-    FaultyListeners.NoListenerInClass.class,
-    FaultyListeners.HandlerWithoutListener.class,
-    FaultyListeners.DeadLetters.class,
-    FaultyListeners.Asynchronous.class,
-    FaultyListeners.AsynchronousClass.class,
-    FaultyListeners.Attributes.class,
-    FaultyListeners.Names.class,
-    FaultyListeners.Keys.class,
-    FaultyListeners.Containers.class,
-    FaultyListeners.KeptReplies.class,
-    FaultyListeners.Strategies.class,
-    FaultyListeners.PerPoll.class,
-    FaultyListeners.HandlersPerPoll.class,
-    FaultyListeners.SomeHandlersPerPoll.class,
-    FaultyListeners.OneHandlerPerPoll.class,
-    FaultyListeners.HandlersWithTimesPerPoll.class,
-    FaultyListeners.Retentions.class,
-    FaultyListeners.Several.class,
-    FaultyListeners.Constraints.class,
-    FaultyListeners.Constrained.class
-})
 class FaultyListeners {
+
+    /** A listener of topic "t" in group "g". */
+    @KafkaListener
+    @IdempotentListener
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Faulty {
+
+        @AliasFor(annotation = KafkaListener.class)
+        String[] topics() default "t";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String groupId() default "g";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String containerPostProcessor() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String errorHandler() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String batch() default "";
+
+        @AliasFor(annotation = KafkaListener.class)
+        String[] properties() default {};
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String consumer() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String key() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String version() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        Strategy strategy() default Strategy.MESSAGE_ID;
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String uniqueConstraint() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String retention() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        OnConflict conflicts() default OnConflict.DEFAULT;
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String inbox() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        boolean keepReply() default false;
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String transactionPerPoll() default "";
+
+        @AliasFor(annotation = IdempotentListener.class)
+        String transactionManager() default "";
+    }
 
     static final class FinalClass {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void finalClass(String payload) {}
     }
 
     static class Unproxied {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         final void finalMethod(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        private void privateMethod(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         static void staticMethod(String payload) {}
     }
 
     static class Replaced {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void replaced(String payload) {}
     }
 
     /** In a proxy of somebody else's, around the proxy that claims: nothing is wrong with it. */
     static class Wrapped {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void wrapped(String payload) {}
     }
 
     static class Frozen {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void frozen(String payload) {}
     }
 
@@ -166,8 +167,7 @@ class FaultyListeners {
     /** Nothing is wrong with it: a proxy overrides what its class does not. */
     interface DefaultListener {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         default void byDefault(String payload) {}
     }
 
@@ -175,12 +175,10 @@ class FaultyListeners {
 
     abstract static class GenericListener<T> {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         abstract void bridged(T payload);
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void generic(T payload) {}
     }
 
@@ -200,8 +198,7 @@ class FaultyListeners {
     static class FinalBehindInterface implements Listens {
 
         @Override
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         public final void finalBehindInterface(String payload) {}
     }
 
@@ -211,47 +208,35 @@ class FaultyListeners {
     static class Advised {
 
         @InBackground
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void inBackground(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void adviceRequiresNew(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        void adviceNotSupported(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void adviceReadOnly(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void adviceOfAnotherManager(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void adviceRequired(String payload) {}
 
         @Transactional(propagation = Propagation.NESTED, timeoutString = "${nowhere.set:7}")
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void nested(String payload) {}
     }
 
     static class TransactionAround {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void transactionAround(String payload) {}
     }
 
     static class Early {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void early(String payload) {}
     }
 
@@ -283,385 +268,200 @@ class FaultyListeners {
 
     static class Asynchronous {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         CompletableFuture<Void> future(String payload) {
             return CompletableFuture.completedFuture(null);
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        FutureTask<Void> task(String payload) {
-            throw new UnsupportedOperationException();
-        }
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        Flow.Publisher<String> publisher(String payload) {
-            throw new UnsupportedOperationException();
-        }
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void suspend(String payload, Continuation<Void> continuation) {}
 
         @Async
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void async(String payload) {}
     }
 
     @Async
     static class AsynchronousClass {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void asyncClass(String payload) {}
     }
 
     static class Attributes {
 
         @Transactional(propagation = Propagation.REQUIRES_NEW)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void requiresNew(String payload) {}
 
-        @Transactional(propagation = Propagation.NOT_SUPPORTED)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        void notSupported(String payload) {}
-
-        @Transactional(propagation = Propagation.NEVER)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        void never(String payload) {}
-
         @Transactional(propagation = Propagation.SUPPORTS)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void supports(String payload) {}
 
-        @Transactional(propagation = Propagation.MANDATORY)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
-        void mandatory(String payload) {}
-
         @Transactional(readOnly = true)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void readOnly(String payload) {}
 
         @Transactional(noRollbackFor = IllegalStateException.class)
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         void noRollback(String payload) {}
     }
 
     static class Names {
 
-        @KafkaListener(topics = "one", groupId = "g")
-        @IdempotentListener("ledger")
+        @Faulty(topics = "one", consumer = "ledger")
         void first(String payload) {}
 
-        @KafkaListener(topics = "two", groupId = "g")
-        @IdempotentListener("ledger")
+        @Faulty(topics = "two", consumer = "ledger")
         void second(String payload) {}
 
         @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "0,1"), groupId = "g")
         @IdempotentListener("assigned")
         void onePartition(String payload) {}
 
-        @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "1"), groupId = "g")
-        @IdempotentListener("assigned")
-        void samePartition(String payload) {}
-
         @KafkaListener(topicPartitions = @TopicPartition(topic = "one", partitions = "2"), groupId = "g")
         @IdempotentListener("assigned")
         void otherPartition(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "one group")
-        @IdempotentListener("audit")
+        @Faulty(topics = "one", groupId = "one group", consumer = "audit")
         void oneGroup(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "another group")
-        @IdempotentListener("audit")
+        @Faulty(topics = "one", groupId = "another group", consumer = "audit")
         void anotherGroup(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "g")
-        @IdempotentListener("${long.name}")
+        @Faulty(topics = "one", consumer = "${long.name}")
         void tooLong(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "g")
-        @IdempotentListener("${nowhere.set}")
+        @Faulty(topics = "one", consumer = "${nowhere.set}")
         void unresolved(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "${random.uuid}")
-        @IdempotentListener
+        @Faulty(topics = "one", groupId = "${random.uuid}")
         void randomGroup(String payload) {}
-
-        @KafkaListener(topics = "one", groupId = "${group.of-instance}")
-        @IdempotentListener
-        void randomGroupElsewhere(String payload) {}
 
         @KafkaListener(topics = "one")
         @IdempotentListener
         void randomGroupOfAll(String payload) {}
 
-        @KafkaListener(topics = "one", groupId = "g")
-        @IdempotentListener("of-${group.of-instance}")
+        @Faulty(topics = "one", consumer = "of-${group.of-instance}")
         void randomName(String payload) {}
     }
 
     static class Keys {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload.[")
-        void unparseable(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#order.id")
+        @Faulty(key = "#order.id")
         void unknownVariable(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#hash(#payload)")
-        void unknownFunction(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "@nobody.keyOf(#payload)")
-        void unknownBean(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#root")
-        void rootKey(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "order.id + '/' + #order")
+        @Faulty(key = "order.id + '/' + #order")
         void withoutVariable(String order) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#record")
+        @Faulty(key = "#record")
         void recordKey(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#acknowledgment + '/' + #payload")
-        void acknowledgmentKey(String payload, Acknowledgment acknowledgment) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#record.timestamp()")
-        void timestampKey(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#message.headers.id")
-        void messageId(Message<String> message) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#message.headers['timestamp']")
-        void messageTimestamp(Message<String> message) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#all.getId().toString()")
-        void headersId(String payload, MessageHeaders all) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#uuid")
-        void idHeader(String payload, @Header(MessageHeaders.ID) UUID uuid) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload + #attempt")
-        void deliveryAttempt(String payload, @Header(KafkaHeaders.DELIVERY_ATTEMPT) int attempt) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#headers['kafka_deliveryAttempt']")
-        void recordDeliveryAttempt(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "T(java.util.UUID).randomUUID()")
+        @Faulty(key = "T(java.util.UUID).randomUUID()")
         void randomKey(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "'payment'")
+        @Faulty(key = "'payment'")
         void constantKey(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#record.offset()")
+        @Faulty(key = "#record.offset()")
         void offsetKey(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant).now()")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant).now()")
         void versionOfTheClock(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#record.timestamp()")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#record.timestamp()")
         void versionOfTheRecord(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "T(java.time.Instant) . now ( )")
-        void versionOfTheClockWithBlanks(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#order.key()", version = "#order . timestamp()")
-        void versionOfTheRecordByAnotherName(ConsumerRecord<String, String> order) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#about.offset()")
-        void versionOfTheRecordByItsMetadata(String payload, ConsumerRecordMetadata about) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#at")
-        void versionOfTheRecordByItsHeader(String payload, @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
-                strategy = Strategy.VERSION,
-                key = "#payload",
-                version = "T(java.time.Clock).systemUTC().instant()")
-        void versionOfAClock(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "@systemClock.millis()")
-        void versionOfAClockBean(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
-                strategy = Strategy.VERSION,
-                key = "#message.payload",
-                version = "#message.headers['kafka_offset']")
-        void versionOfTheRecordByAllItsHeaders(Message<String> message) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
-                strategy = Strategy.VERSION,
-                key = "#payload",
-                version = "T(java.util.Calendar).getInstance().time")
-        void versionOfACalendar(String payload) {}
-
-        @Bean
-        static Clock systemClock() {
-            return Clock.systemUTC();
-        }
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "1")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "1")
         void constantVersion(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#order.version")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#order.version")
         void unknownVersion(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload", version = "#payload.length()")
+        @Faulty(key = "#payload", version = "#payload.length()")
         void versionOfAnId(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, inbox = "true", keepReply = true)
+        @Faulty(strategy = Strategy.VERSION, inbox = "true", keepReply = true)
         String versionOfNothing(String payload) {
             return payload;
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "#payload.length()")
         void soundVersion(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#headers['id'] + #message.headers['order-id'] + #message.payload")
-        void stableKey(Message<String> message) {}
     }
 
     static class Containers {
 
-        @KafkaListener(topics = "t", groupId = "g", properties = "enable.auto.commit=true")
-        @IdempotentListener
+        @Faulty(properties = "enable.auto.commit=true")
         void autoCommit(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "asyncAcks")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "asyncAcks")
         void asyncAcks(String payload, Acknowledgment acknowledgment) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "manualAcks")
         void neverAcknowledged(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "count")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "count")
         void count(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "time")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "time")
         void time(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "containerTransactions")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "containerTransactions")
         void containerTransaction(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "transactionAdvice")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "transactionAdvice")
         void transactionAdvice(String payload) {}
 
         @SendTo("replies")
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         String sendTo(String payload) {
             return payload;
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener
+        @Faulty
         String reply(String payload) {
             return payload;
         }
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "dropping")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "dropping")
         void dropping(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "logging")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "logging")
         void logging(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recovering")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "recovering")
         void recovering(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "endless")
-        @IdempotentListener
-        void endless(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g", errorHandler = "swallowing")
-        @IdempotentListener
+        @Faulty(errorHandler = "swallowing")
         void swallowing(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "batchToRecord")
-        @IdempotentListener
-        void batchToRecord(String payload) {}
+        @Faulty(batch = "true")
+        void singleOfBatch(Long payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", batch = "true")
-        @IdempotentListener
+        @Faulty(batch = "true")
         void batch(List<String> payloads) {}
     }
 
     static class Constraints {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT)
+        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT)
         void constraintUnnamed(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(uniqueConstraint = "payment_pkey")
+        @Faulty(uniqueConstraint = "payment_pkey")
         void constraintUnused(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
+        @Faulty(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "idempotency_processed_key")
         void constraintMissing(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
+        @Faulty(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "idempotency_processed_pkey",
                 key = "#payload",
                 retention = "1d",
                 inbox = "true",
                 keepReply = true)
-        @Transactional(noRollbackFor = IllegalStateException.class, propagation = Propagation.NESTED)
+        @Transactional(noRollbackFor = IllegalStateException.class)
         String constraintAndMore(String payload) {
             return payload;
         }
@@ -669,8 +469,7 @@ class FaultyListeners {
 
     static class Constrained {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
+        @Faulty(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "${idempotency.of:idempotency}_processed_pkey")
         void constrained(String payload) {}
@@ -685,32 +484,20 @@ class FaultyListeners {
 
     static class Retentions {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(retention = "soon")
-        void noDuration(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(retention = "60000d")
+        @Faulty(retention = "60000d")
         void beyondMeasure(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(retention = "0s")
+        @Faulty(retention = "0s")
         void none(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recovering")
-        @IdempotentListener(retention = "9s")
-        void shorterThanBackOff(String payload) {}
-
-        @RetryableTopic(attempts = "4", backOff = @BackOff(delay = 3_600_000))
-        @KafkaListener(id = "retried", topics = "retried", groupId = "g")
-        @IdempotentListener(retention = "2h")
-        void shorterThanRetryTopics(String payload) {}
     }
 
     static class Several {
 
-        @KafkaListener(topics = "t", groupId = "g", properties = "enable.auto.commit=true")
-        @IdempotentListener(key = "#nothing", retention = "soon", transactionManager = "nobody")
+        @Faulty(
+                properties = "enable.auto.commit=true",
+                key = "#nothing",
+                retention = "soon",
+                transactionManager = "nobody")
         private CompletableFuture<Void> several(String payload) {
             return CompletableFuture.completedFuture(null);
         }
@@ -718,30 +505,20 @@ class FaultyListeners {
 
     static class KeptReplies {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept-void", keepReply = true)
+        @Faulty(consumer = "kept-void", keepReply = true)
         void keptNothing(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", batch = "true")
-        @IdempotentListener(consumer = "kept-batch", keepReply = true)
+        @Faulty(batch = "true", consumer = "kept-batch", keepReply = true)
         String keptOfBatch(List<String> payloads) {
             return "";
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept-poll", keepReply = true, transactionPerPoll = "true")
+        @Faulty(consumer = "kept-poll", keepReply = true, transactionPerPoll = "true")
         String keptOfPoll(String payload) {
             return "";
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept-object", keepReply = true)
-        Object keptAnything(String payload) {
-            return "";
-        }
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept-message", keepReply = true)
+        @Faulty(consumer = "kept-message", keepReply = true)
         Message<String> keptMessage(Message<String> message) {
             return message;
         }
@@ -751,12 +528,10 @@ class FaultyListeners {
             return IdempotentConsumer.named("declared");
         }
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "declared", key = "#payload")
+        @Faulty(consumer = "declared", key = "#payload")
         void declaredName(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "kept", keepReply = true)
+        @Faulty(consumer = "kept", keepReply = true)
         String keptReply(String payload) {
             return "";
         }
@@ -764,74 +539,50 @@ class FaultyListeners {
 
     static class Strategies {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets", strategy = Strategy.OFFSET)
+        @Faulty(consumer = "offsets", strategy = Strategy.OFFSET)
         void offsets(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "two-strategies", strategy = Strategy.OFFSET)
+        @Faulty(consumer = "two-strategies", strategy = Strategy.OFFSET)
         void offsetsBesideIds(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "two-strategies", key = "#payload")
+        @Faulty(consumer = "two-strategies", key = "#payload")
         void idsBesideOffsets(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-key", strategy = Strategy.OFFSET, key = "#payload")
+        @Faulty(consumer = "offsets-key", strategy = Strategy.OFFSET, key = "#payload")
         void offsetsWithKey(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-retention", strategy = Strategy.OFFSET, retention = "30d")
-        void offsetsWithRetention(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = "true")
+        @Faulty(consumer = "offsets-inbox", strategy = Strategy.OFFSET, inbox = "true")
         void offsetsWithInbox(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-reply", strategy = Strategy.OFFSET, keepReply = true)
+        @Faulty(consumer = "offsets-reply", strategy = Strategy.OFFSET, keepReply = true)
         String offsetsWithReply(String payload) {
             return "";
         }
 
         @RetryableTopic
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-retries", strategy = Strategy.OFFSET)
+        @Faulty(consumer = "offsets-retries", strategy = Strategy.OFFSET)
         void offsetsWithRetryTopics(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(consumer = "offsets-conflicts", strategy = Strategy.OFFSET, conflicts = OnConflict.FAIL)
+        @Faulty(consumer = "offsets-conflicts", strategy = Strategy.OFFSET, conflicts = OnConflict.FAIL)
         void offsetsWithConflicts(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
+        @Faulty(
                 strategy = Strategy.VERSION,
                 key = "#payload",
                 version = "#payload.length()",
                 conflicts = OnConflict.FAIL)
         void versionsWithConflicts(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
+        @Faulty(
                 strategy = Strategy.UNIQUE_CONSTRAINT,
                 uniqueConstraint = "idempotency_processed_pkey",
                 conflicts = OnConflict.WARN)
         void constraintWithConflicts(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
+        @Faulty(strategy = Strategy.VERSION, key = "#payload", version = "${no.such.version:}")
         void versionOfNoText(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.VERSION, key = "${no.such.key:}", version = "#payload.length()")
-        void versionOfNoEntity(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(strategy = Strategy.UNIQUE_CONSTRAINT, uniqueConstraint = "${no.such.constraint:}")
-        void constraintOfNoText(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(
+        @Faulty(
                 consumer = "offsets-without-text",
                 strategy = Strategy.OFFSET,
                 key = "${no.such.key:}",
@@ -841,85 +592,68 @@ class FaultyListeners {
 
     static class PerPoll {
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#record.key()", transactionPerPoll = "true")
+        @Faulty(key = "#record.key()", transactionPerPoll = "true")
         void perPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", batch = "true")
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
-        void batchPerPoll(List<String> payloads) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
+        @Faulty(key = "#payload", transactionPerPoll = "true")
         void payloadKeyPerPoll(Long payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#number", transactionPerPoll = "true")
-        void argumentKeyPerPoll(Long number) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#payload", transactionPerPoll = "true")
+        @Faulty(key = "#payload", transactionPerPoll = "true")
         void textKeyPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordAcks")
-        @IdempotentListener(transactionPerPoll = "true")
-        void recordAckPerPoll(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "manualAcks")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "manualAcks", transactionPerPoll = "true")
         void manualAckPerPoll(String payload, Acknowledgment acknowledgment) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(transactionPerPoll = "true")
         String replyPerPoll(String payload) {
             return payload;
         }
 
         @RetryableTopic
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(transactionPerPoll = "true")
         void retryTopicsPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(transactionPerPoll = "true")
         @Transactional(noRollbackFor = IllegalStateException.class)
         void noRollbackPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "countingAttempts")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "countingAttempts", transactionPerPoll = "true")
         void attemptsPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "advised")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "advised", transactionPerPoll = "true")
         void advisedPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerPostProcessor = "observed")
-        @IdempotentListener(transactionPerPoll = "true")
-        void observedPerPoll(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "intercepted")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "intercepted", transactionPerPoll = "true")
         void interceptedPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(key = "#id", transactionPerPoll = "true")
-        void argumentPerPoll(String payload, @Header("id") String id) {}
-
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
-        @IdempotentListener(transactionPerPoll = "true")
+        @Faulty(containerPostProcessor = "recordsOnly", transactionPerPoll = "true")
         void recordErrorsPerPoll(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly", batch = "true")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "recordsOnly", batch = "true")
         void recordErrorsOfBatch(List<String> payloads) {}
 
-        @KafkaListener(topics = "t", groupId = "g", containerFactory = "recordsOnly")
-        @IdempotentListener
+        @Faulty(containerPostProcessor = "recordsOnly")
         void recordErrors(String payload) {}
     }
 
-    @KafkaListener(topics = "t", groupId = "g")
-    @IdempotentListener(transactionPerPoll = "true")
+    /** Of topics that a bean gives retry topics to. */
+    static class RetriedByBean {
+
+        @Faulty(topics = "retried-by-bean", strategy = Strategy.OFFSET)
+        void offsetsWithRetriesByBean(String payload) {}
+
+        @Faulty(topics = "retried-by-bean", transactionPerPoll = "true")
+        void retriesByBeanPerPoll(String payload) {}
+
+        @Bean
+        static RetryTopicConfiguration retries(KafkaTemplate<?, ?> template) {
+            return RetryTopicConfigurationBuilder.newInstance()
+                    .includeTopic("retried-by-bean")
+                    .create(template);
+        }
+    }
+
+    @Faulty(transactionPerPoll = "true")
     static class HandlersPerPoll {
 
         @KafkaHandler
@@ -940,8 +674,7 @@ class FaultyListeners {
         void unprotected(Long payload) {}
     }
 
-    @KafkaListener(topics = "t", groupId = "g")
-    @IdempotentListener
+    @Faulty
     static class OneHandlerPerPoll {
 
         @KafkaHandler
@@ -952,8 +685,7 @@ class FaultyListeners {
         void perRecord(Long payload) {}
     }
 
-    @KafkaListener(topics = "t", groupId = "g")
-    @IdempotentListener(transactionPerPoll = "true")
+    @Faulty(transactionPerPoll = "true")
     static class HandlersWithTimesPerPoll {
 
         @KafkaHandler
@@ -965,78 +697,87 @@ class FaultyListeners {
         void slowerHandlerPerPoll(Long payload) {}
     }
 
-    private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                new ConcurrentKafkaListenerContainerFactory<>();
-        configurer.configure(factory, consumers);
-        return factory;
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> asyncAcks() {
+        return container -> {
+            container.getContainerProperties().setAckMode(AckMode.MANUAL);
+            container.getContainerProperties().setAsyncAcks(true);
+        };
     }
 
     @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> asyncAcks(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setAckMode(AckMode.MANUAL);
-        factory.getContainerProperties().setAsyncAcks(true);
-        return factory;
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manualAcks() {
+        return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
     }
 
     @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> manualAcks(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setAckMode(AckMode.MANUAL);
-        return factory;
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> count() {
+        return container -> {
+            container.getContainerProperties().setAckMode(AckMode.COUNT);
+            container.getContainerProperties().setAckCount(500);
+        };
     }
 
     @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> recordAcks(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setAckMode(AckMode.RECORD);
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> count(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setAckMode(AckMode.COUNT);
-        factory.getContainerProperties().setAckCount(500);
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> time(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setAckMode(AckMode.TIME);
-        factory.getContainerProperties().setAckTime(8 * 86_400_000L);
-        return factory;
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> time() {
+        return container -> {
+            container.getContainerProperties().setAckMode(AckMode.TIME);
+            container.getContainerProperties().setAckTime(8 * 86_400_000L);
+        };
     }
 
     @Bean
     @SuppressWarnings("removal") // Still in force where it is set.
-    ConcurrentKafkaListenerContainerFactory<Object, Object> containerTransactions(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-            ConsumerFactory<Object, Object> consumers,
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> containerTransactions(
             PlatformTransactionManager transactionManager) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties().setTransactionManager(transactionManager);
-        return factory;
+        return container -> container.getContainerProperties().setTransactionManager(transactionManager);
     }
 
     @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> transactionAdvice(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-            ConsumerFactory<Object, Object> consumers,
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> transactionAdvice(
             TransactionManager transactionManager) {
-        var factory = factory(configurer, consumers);
-        factory.getContainerProperties()
+        return container -> container
+                .getContainerProperties()
                 .setAdviceChain(
                         new TransactionInterceptor(transactionManager, new MatchAlwaysTransactionAttributeSource()));
-        return factory;
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> dropping() {
+        return container -> container.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> logging() {
+        return container -> container.setCommonErrorHandler(new CommonLoggingErrorHandler());
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recovering(
+            KafkaTemplate<?, ?> template) {
+        return container -> container.setCommonErrorHandler(new DefaultErrorHandler(
+                new DeadLetterPublishingRecoverer(template)::accept, new FixedBackOff(1000, 10)));
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordsOnly() {
+        return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> intercepted() {
+        return container -> container.setRecordInterceptor((record, consumer) -> record);
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> countingAttempts() {
+        return container -> container.getContainerProperties().setDeliveryAttemptHeader(true);
+    }
+
+    @Bean
+    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advised() {
+        return container ->
+                container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
     }
 
     @Bean
@@ -1046,7 +787,6 @@ class FaultyListeners {
         attributes.setNameMap(Map.of(
                 "adviceRequired", new DefaultTransactionAttribute(),
                 "adviceRequiresNew", new DefaultTransactionAttribute(TransactionDefinition.PROPAGATION_REQUIRES_NEW),
-                "adviceNotSupported", new DefaultTransactionAttribute(TransactionDefinition.PROPAGATION_NOT_SUPPORTED),
                 "adviceReadOnly", readOnly()));
         TransactionInterceptor interceptor = new TransactionInterceptor();
         interceptor.setBeanFactory(beanFactory);
@@ -1074,82 +814,6 @@ class FaultyListeners {
         pointcut.setMappedName(methods);
         interceptor.setTransactionAttributeSource(attributes);
         return new DefaultPointcutAdvisor(pointcut, interceptor);
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, 3)));
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> logging(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setCommonErrorHandler(new CommonLoggingErrorHandler());
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> endless(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setCommonErrorHandler(new DefaultErrorHandler(new FixedBackOff(10, FixedBackOff.UNLIMITED_ATTEMPTS)));
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> recovering(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer,
-            ConsumerFactory<Object, Object> consumers,
-            KafkaTemplate<?, ?> template) {
-        var factory = factory(configurer, consumers);
-        var recoverer = new DeadLetterPublishingRecoverer(template);
-        factory.setCommonErrorHandler(new DefaultErrorHandler(recoverer::accept, new FixedBackOff(1000, 10)));
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> batchToRecord(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setBatchListener(true);
-        factory.setBatchToRecordAdapter(new DefaultBatchToRecordAdapter<>());
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> intercepted(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setRecordInterceptor((record, consumer) -> record);
-        return factory;
-    }
-
-    @Bean
-    ConcurrentKafkaListenerContainerFactory<Object, Object> recordsOnly(
-            ConcurrentKafkaListenerContainerFactoryConfigurer configurer, ConsumerFactory<Object, Object> consumers) {
-        var factory = factory(configurer, consumers);
-        factory.setCommonErrorHandler(new CommonErrorHandler() {});
-        return factory;
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> countingAttempts() {
-        return container -> container.getContainerProperties().setDeliveryAttemptHeader(true);
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> advised() {
-        return container ->
-                container.getContainerProperties().setAdviceChain((MethodInterceptor) MethodInvocation::proceed);
-    }
-
-    @Bean
-    ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> observed() {
-        return container -> container.getContainerProperties().setObservationEnabled(true);
     }
 
     @Bean

@@ -204,6 +204,20 @@ class KeyCheckTests {
                 .isEqualTo(found ? List.of(Check.KEY_EXPRESSION) : List.of());
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#record.timestamp()",
+                "#same . timestamp()",
+                "#about.offset()",
+                "#at",
+                "#message.headers['kafka_offset']",
+                "7"
+            })
+    void aVersionThatIsNotOfTheStateIsFound(String expression) {
+        assertThat(findings("records", "#record.key()", expression)).containsExactly(Check.AMBIGUOUS_KEY);
+    }
+
     /** Each message of a batch has its element behind the variable. */
     @ParameterizedTest
     @ValueSource(strings = {"#messages.headers.id", "#messages", "#records + ''", "#records"})

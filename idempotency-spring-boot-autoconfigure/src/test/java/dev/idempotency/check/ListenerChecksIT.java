@@ -16,11 +16,9 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,29 +26,21 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.kafka.annotation.EnableKafka;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.annotation.KafkaListenerConfigurer;
 import org.springframework.kafka.annotation.KafkaListeners;
-import org.springframework.kafka.config.KafkaListenerContainerFactory;
+import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.config.MethodKafkaListenerEndpoint;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
-import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.kafka.listener.DefaultErrorHandler;
-import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.util.ReflectionUtils;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ListenerChecksIT {
@@ -102,24 +92,26 @@ class ListenerChecksIT {
             assertThat(failure.findings())
                     .extracting(Finding::check)
                     .containsExactlyInAnyOrder(Check.NOT_PROXIED, Check.KEY_EXPRESSION);
+            assertThat(failure(catchThrowable(() -> app.bean(LazyRetried.class)))
+                            .findings())
+                    .extracting(Finding::check)
+                    .contains(Check.LATE_RETRY_TOPIC);
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(8);
         }
     }
 
-    @Test
-    void aFaultKeepsTheApplicationFromStarting() {
-        FailedChecksException failure = failure(catchThrowable(() -> start("any=thing", Faulty.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NOT_PROXIED);
-            assertThat(finding.where()).contains("ListenerChecksIT$Faulty.on(String), bean 'listenerChecksIT.Faulty'");
-        });
-        assertThat(failure)
-                .hasMessageContaining("The method is final")
-                .hasMessageContaining("every duplicate would be applied")
-                .hasMessageContaining("Remove final from the method")
-                .hasMessageEndingWith(" See docs/checks.md#not-proxied");
+    @ParameterizedTest
+    @CsvSource({
+        "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
+        "idempotency.checks=off, dev.idempotency.check.ListenerChecksIT$Faulty"
+    })
+    void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
+        try (TestApplication app = start(property, listener)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            BrokerChecksIT.awaitBrokerChecks();
+            assertThat(reported(output)).isEmpty();
+        }
     }
 
     @ParameterizedTest
@@ -132,25 +124,7 @@ class ListenerChecksIT {
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
-                    .endsWith(" See docs/checks.md#not-proxied");
-        }
-    }
-
-    @Test
-    void aWarningOfARelaxedCheckIsNotReported(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.relaxed-checks=reply", Replying.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
-            assertThat(reported(output)).isEmpty();
-        }
-    }
-
-    @Test
-    void aFaultIsNotLookedForWhenChecksAreOff(CapturedOutput output) {
-        try (TestApplication app = start("idempotency.checks=off", Faulty.class)) {
-            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
-            assertThat(reported(output)).isEmpty();
+                    .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
         }
     }
 
@@ -213,73 +187,6 @@ class ListenerChecksIT {
             assertThat(finding.what()).contains("which does not let the received bytes be kept");
             assertThat(finding.remedy()).startsWith("Use a DefaultKafkaConsumerFactory");
         });
-    }
-
-    @Test
-    void anEndpointThatIsRegisteredByHandForAProtectedMethodIsFound() {
-        FailedChecksException failure =
-                failure(catchThrowable(() -> start("any=thing", Quiet.class, RegisteredByHand.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NOT_REGISTERED);
-            assertThat(finding.where()).contains("Quiet.on(String)");
-            assertThat(finding.what()).startsWith("The container 'by-hand' calls it");
-            assertThat(finding.remedy()).startsWith("Name all topics in @KafkaListener");
-        });
-    }
-
-    @Test
-    void anEndpointThatIsRegisteredByHandLaterDoesNotConsume(CapturedOutput output) {
-        try (TestApplication app = start("any=thing", Quiet.class)) {
-            KafkaListenerEndpointRegistry registry = app.bean(KafkaListenerEndpointRegistry.class);
-            registry.registerListenerContainer(
-                    RegisteredByHand.endpoint(app.bean(Quiet.class)),
-                    app.bean(KafkaListenerContainerFactory.class),
-                    true);
-
-            Awaitility.await("stop")
-                    .atMost(Duration.ofSeconds(30))
-                    .until(() -> !registry.getListenerContainer("by-hand").isRunning());
-            app.send(TOPIC, "1", "a");
-            app.awaitCaughtUp("quiet", TOPIC);
-            assertThat(output).contains("The container 'by-hand' is stopped before its first poll", "not-registered");
-            assertThat(TestApplication.committedOffsets("by-hand", TOPIC)).isEmpty();
-        }
-    }
-
-    @Test
-    void aContainerThatIsGivenAnotherErrorHandlerLaterDoesNotConsume(CapturedOutput output) {
-        try (TestApplication app = start("spring.kafka.listener.auto-startup=false", Quiet.class)) {
-            AbstractMessageListenerContainer<?, ?> container =
-                    (AbstractMessageListenerContainer<?, ?>) app.bean(KafkaListenerEndpointRegistry.class)
-                            .getListenerContainers()
-                            .iterator()
-                            .next();
-            container.setCommonErrorHandler(new DefaultErrorHandler());
-            container.start();
-
-            Awaitility.await("stop").atMost(Duration.ofSeconds(30)).until(() -> !container.isRunning());
-            assertThat(output)
-                    .contains("is stopped before its first poll", "replaced-error-handler", "ContainerCustomizer");
-        }
-    }
-
-    @Test
-    void aChildContextWithoutProtectionOfItsOwnDoesNotStart() {
-        try (TestApplication parent = start("any=thing")) {
-            parent.send(TOPIC, "1", "a");
-            FailedChecksException failure =
-                    failure(catchThrowable(() -> new SpringApplicationBuilder(ChildApplication.class)
-                            .parent(parent.context())
-                            .web(WebApplicationType.NONE)
-                            .properties("topic=" + TOPIC)
-                            .run()
-                            .close()));
-
-            assertThat(failure.findings()).singleElement().satisfies(finding -> assertThat(finding.check())
-                    .isEqualTo(Check.NOT_REGISTERED));
-            assertThat(TestApplication.committedOffsets("in-child", TOPIC)).isEmpty();
-        }
     }
 
     @Test
@@ -347,35 +254,6 @@ class ListenerChecksIT {
     static class Quiet {
 
         @KafkaListener(topics = "${topic}", groupId = "quiet")
-        @IdempotentListener
-        void on(String payload) {}
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class RegisteredByHand {
-
-        static MethodKafkaListenerEndpoint<Object, Object> endpoint(Quiet bean) {
-            MethodKafkaListenerEndpoint<Object, Object> endpoint = new MethodKafkaListenerEndpoint<>();
-            endpoint.setId("by-hand");
-            endpoint.setGroupId("by-hand");
-            endpoint.setTopics(TOPIC);
-            endpoint.setBean(bean);
-            endpoint.setMethod(ReflectionUtils.findMethod(Quiet.class, "on", String.class));
-            endpoint.setMessageHandlerMethodFactory(new DefaultMessageHandlerMethodFactory());
-            return endpoint;
-        }
-
-        @Bean
-        KafkaListenerConfigurer configurer(Quiet bean) {
-            return registrar -> registrar.registerEndpoint(endpoint(bean));
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableKafka
-    static class ChildApplication {
-
-        @KafkaListener(topics = "${topic}", groupId = "in-child")
         @IdempotentListener
         void on(String payload) {}
     }
@@ -450,8 +328,17 @@ class ListenerChecksIT {
         }
     }
 
-    @Import({LazyFaultless.class, LazyFaulty.class})
+    @Import({LazyFaultless.class, LazyFaulty.class, LazyRetried.class, ThreadPoolTaskScheduler.class})
     static class LazyListeners {}
+
+    @Lazy
+    static class LazyRetried {
+
+        @RetryableTopic(attempts = "2")
+        @KafkaListener(topics = "${topic}", groupId = "lazy and retried")
+        @IdempotentListener
+        void on(String payload) {}
+    }
 
     @Lazy
     static class LazyFaultless {

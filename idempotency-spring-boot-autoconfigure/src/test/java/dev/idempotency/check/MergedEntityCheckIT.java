@@ -49,13 +49,6 @@ class MergedEntityCheckIT {
         }
     }
 
-    @Test
-    void entitiesThatAreInsertedAreNoFault() {
-        try (TestDatabase database = TestPostgres.createDatabase()) {
-            TestApplication.start(database, PROPERTIES, Inserted.class).close();
-        }
-    }
-
     @Entity(name = "AssignedRow")
     static class AssignedRow {
 

@@ -36,8 +36,9 @@ class H2ModesInboxIT {
                     id, new RecordCoordinates("topic", 0, 0), "type", new byte[] {1}, "a: b", new byte[] {1, 2}, null);
             transaction.executeWithoutResult(status -> table.insertFailed(List.of(message), "error"));
             transaction.executeWithoutResult(status -> table.updateFailed(List.of(message), "error"));
-            assertThat(reader.replayable("consumer", table.now(), 10)).containsExactly(id);
-            transaction.executeWithoutResult(status -> table.complete(List.of(message)));
+            assertThat(reader.replayable("consumer", table.now(), 0, 10)).containsExactly(id);
+            transaction.executeWithoutResult(status ->
+                    table.complete(database.dialect().inboxCompletionIn(database.inboxTable()), List.of(message)));
             assertThat(reader.find(InboxQuery.ALL).entries()).hasSize(1);
             assertThat(reader.find(id).payload()).containsExactly(1, 2);
             assertThat(new InboxPurge(database)

@@ -17,31 +17,19 @@ class HeaderLinesTests {
     }
 
     @Test
-    void textIsReadable() {
+    void headersAreReadableAndReadAgainByteForByte() {
         assertThat(HeaderLines.write(List.of(header("message-id", "4711"), header("traceparent", "00-ab:cd-01"))))
                 .isEqualTo("message-id: 4711\ntraceparent: 00-ab:cd-01");
-    }
-
-    @Test
-    void noHeadersAreNoLines() {
-        assertThat(HeaderLines.write(List.of())).isEmpty();
-        assertThat(HeaderLines.read("")).isEmpty();
-    }
-
-    @Test
-    void whateverIsWrittenIsReadAgainByteForByte() {
-        Random random = new Random(42);
+        assertThat(HeaderLines.read(HeaderLines.write(List.of()))).isEmpty();
+        byte[] every = new byte[10_000];
+        new Random(42).nextBytes(every);
         List<Header> headers = new ArrayList<>(List.of(
                 header("a: b", "c: d"),
                 header("", ""),
                 header("näme\n", "100 %41\r\n"),
                 header("a: b", "the same name again"),
-                new RecordHeader("null", (byte[]) null)));
-        for (int i = 0; i < 200; i++) {
-            byte[] value = new byte[random.nextInt(40)];
-            random.nextBytes(value);
-            headers.add(new RecordHeader("h" + i, value));
-        }
+                new RecordHeader("null", (byte[]) null),
+                new RecordHeader("every", every)));
         String lines = HeaderLines.write(headers);
         assertThat(lines).matches("[ -~\n]*");
         assertThat(HeaderLines.read(lines)).isEqualTo(headers);

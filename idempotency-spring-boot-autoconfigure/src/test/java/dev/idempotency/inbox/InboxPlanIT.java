@@ -86,7 +86,7 @@ class InboxPlanIT {
     @Test
     void forAReplayOnlyFailedMessagesAreRead() {
         Map<String, Object> reads =
-                reads(() -> assertThat(new InboxReader(this.tables).replayable("consumer-0", Instant.now(), 10))
+                reads(() -> assertThat(new InboxReader(this.tables).replayable("consumer-0", Instant.now(), 0, 10))
                         .hasSize(10));
         assertThat(reads).containsEntry("seq_scan", 0L);
         assertThat((Long) reads.get("idx_tup_fetch")).isLessThanOrEqualTo(1000);

@@ -6,21 +6,17 @@ import dev.idempotency.failure.DatabaseFailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
-import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.UncategorizedSQLException;
-import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 
 class SqlExceptionSanitizerTests {
 
-    private static DataAccessException translated(SQLException failure) {
-        DataAccessException translated = new SQLExceptionSubclassTranslator().translate("task", "sql", failure);
-        return (translated != null) ? translated : new UncategorizedSQLException("task", "sql", failure);
+    private static RuntimeException sanitized(SQLException failure) {
+        return SqlExceptionSanitizer.sanitize(new UncategorizedSQLException("task", "sql", failure));
     }
 
     private static SQLException batch(SQLException cause) {
@@ -39,37 +35,25 @@ class SqlExceptionSanitizerTests {
     @CsvSource({"40P01", "40001", "55P03", "08006", "53300", "57P01", "25006", "57014", "23505", "22001", "42P01"})
     void theKindOfFailureStaysTheSame(String state) {
         SQLException failure = new SQLException("what happened", state);
-        FailureKind kind = new DatabaseFailureClassifier().classify(translated(failure));
-        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.sanitize(translated(failure))))
-                .isEqualTo(kind);
-        assertThat(new DatabaseFailureClassifier().classify(SqlExceptionSanitizer.sanitize(translated(batch(failure)))))
-                .isEqualTo(kind);
-    }
-
-    @Test
-    void aLostConnectionIsAnOutageWithoutAnyState() {
-        assertThat(new DatabaseFailureClassifier()
-                        .classify(SqlExceptionSanitizer.sanitize(
-                                translated(new SQLTransientConnectionException("gone")))))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(new DatabaseFailureClassifier()
-                        .classify(SqlExceptionSanitizer.sanitize(translated(new SQLRecoverableException("gone")))))
+        DatabaseFailureClassifier classifier = new DatabaseFailureClassifier();
+        FailureKind kind = classifier.classify(new UncategorizedSQLException("task", "sql", failure));
+        assertThat(classifier.classify(sanitized(failure))).isEqualTo(kind);
+        assertThat(classifier.classify(sanitized(batch(failure)))).isEqualTo(kind);
+        assertThat(classifier.classify(sanitized(new SQLTransientConnectionException("gone"))))
                 .isEqualTo(FailureKind.OUTAGE);
     }
 
     @Test
     void valuesAreLeftOutWhereverTheDatabasePutsThem() {
         SQLException violation = new SQLException("violates a constraint\n  Detail: row contains (secret)", "23505");
-        RuntimeException single = SqlExceptionSanitizer.sanitize(translated(violation));
-        assertThat(single).isInstanceOf(DuplicateKeyException.class);
-        assertThat(StackTraceFormatter.format(single))
-                .contains("violates a constraint")
-                .doesNotContain("secret");
-        assertThat(StackTraceFormatter.format(SqlExceptionSanitizer.sanitize(translated(batch(violation)))))
-                .contains("violates a constraint")
-                .doesNotContain("secret");
+        assertThat(sanitized(violation)).isInstanceOf(DuplicateKeyException.class);
+        for (SQLException failure : new SQLException[] {violation, batch(violation)}) {
+            assertThat(StackTraceFormatter.format(sanitized(failure)))
+                    .contains("violates a constraint")
+                    .doesNotContain("secret");
+        }
         SQLException deadlock = new SQLException("deadlock detected\n  Detail: process 1 waits", "40P01");
-        assertThat(StackTraceFormatter.format(SqlExceptionSanitizer.sanitize(translated(batch(deadlock)))))
+        assertThat(StackTraceFormatter.format(sanitized(batch(deadlock))))
                 .contains("process 1 waits")
                 .doesNotContain("secret");
     }

@@ -72,10 +72,10 @@ class ReceivedRecordsTests {
         Headers tombstone = new RecordHeaders();
         this.received.remember(tombstone, true, bytes('k'));
         assertThat(this.received.digestOf(record(headers, null, "made of it")))
-                .isEqualTo(PayloadDigest.of(new byte[] {'v'}));
-        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigest.OF_NO_VALUE);
+                .isEqualTo(PayloadDigester.of(ByteBuffer.wrap(new byte[] {'v'})));
+        assertThat(this.received.digestOf(record(tombstone, "k", null))).isEqualTo(PayloadDigester.OF_NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), null, null)))
-                .isEqualTo(PayloadDigest.OF_NO_VALUE);
+                .isEqualTo(PayloadDigester.OF_NO_VALUE);
         assertThat(this.received.digestOf(record(new RecordHeaders(), "k", "put in its place")))
                 .isNull();
     }

@@ -6,10 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.common.serialization.Deserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,8 +18,6 @@ import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListener;
-import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.DelegatingInvocableHandler;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.HandlerAdapter;
@@ -46,12 +41,6 @@ class SpringKafkaInternalsTests {
 
     void first(String payload) {}
 
-    void second(String payload) {}
-
-    private InvocableHandlerMethod handler(String name) {
-        return new InvocableHandlerMethod(this, method(name));
-    }
-
     @Test
     void theConsumerFactoryOfAContainer() {
         var container = new ConcurrentMessageListenerContainer<>(this.factory, new ContainerProperties("topic"));
@@ -62,11 +51,6 @@ class SpringKafkaInternalsTests {
     void theDeserializersOfAConsumerFactory() {
         assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isNotNull();
         assertThat(SpringKafkaInternals.deserializersOf(this.factory, false)).isNotNull();
-        Deserializer<String> keys = new StringDeserializer();
-        Supplier<Deserializer<String>> supplier = () -> keys;
-        SpringKafkaInternals.setDeserializers(this.factory, true, supplier);
-        assertThat(SpringKafkaInternals.deserializersOf(this.factory, true)).isSameAs(supplier);
-        assertThat(this.factory.getKeyDeserializer()).isSameAs(keys);
     }
 
     @Test
@@ -88,24 +72,11 @@ class SpringKafkaInternalsTests {
     }
 
     @Test
-    void theOneMethodThatAContainerCalls() {
+    void theHandlerOfAListener() {
         var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
-        HandlerAdapter handler = new HandlerAdapter(handler("first"));
+        HandlerAdapter handler = new HandlerAdapter(new InvocableHandlerMethod(this, method("first")));
         adapter.setHandlerMethod(handler);
         assertThat(SpringKafkaInternals.handlerOf(adapter)).isSameAs(handler);
-        assertThat(SpringKafkaInternals.onlyMethodOf(handler)).isNotNull();
-        assertThat(SpringKafkaInternals.methodChoiceOf(handler)).isNull();
-        assertThat(SpringKafkaInternals.methodsOf(handler)).containsExactly(method("first"));
-    }
-
-    @Test
-    void theMethodsAmongWhichAContainerChooses() {
-        DelegatingInvocableHandler choice = new DelegatingInvocableHandler(
-                List.of(handler("first"), handler("second")), null, this, null, null, null, null);
-        HandlerAdapter handler = new HandlerAdapter(choice);
-        assertThat(SpringKafkaInternals.onlyMethodOf(handler)).isNull();
-        assertThat(SpringKafkaInternals.methodChoiceOf(handler)).isSameAs(choice);
-        assertThat(SpringKafkaInternals.methodsOf(handler)).containsExactly(method("first"), method("second"));
     }
 
     @Test
@@ -120,18 +91,9 @@ class SpringKafkaInternalsTests {
     }
 
     @Test
-    void whetherABatchIsHandedOverRecordByRecord() {
-        var adapter = new BatchMessagingMessageListenerAdapter<String, String>(this, method("first"));
-        assertThat(SpringKafkaInternals.hasBatchToRecordAdapter(adapter)).isFalse();
-        adapter.setBatchToRecordAdapter((messages, records, acknowledgment, consumer, callback) -> {});
-        assertThat(SpringKafkaInternals.hasBatchToRecordAdapter(adapter)).isTrue();
-    }
-
-    @Test
-    void howAnErrorHandlerRetriesAndWhetherItRecovers() {
+    void whetherAnErrorHandlerRecovers() {
         FixedBackOff backOff = new FixedBackOff(1, 1);
         DefaultErrorHandler recovering = new DefaultErrorHandler((record, failure) -> {}, backOff);
-        assertThat(SpringKafkaInternals.backOffOf(recovering)).isSameAs(backOff);
         assertThat(SpringKafkaInternals.hasNoRecoverer(recovering)).isFalse();
         assertThat(SpringKafkaInternals.hasNoRecoverer(new DefaultErrorHandler(backOff)))
                 .isTrue();

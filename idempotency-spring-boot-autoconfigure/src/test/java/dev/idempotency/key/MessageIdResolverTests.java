@@ -84,19 +84,15 @@ class MessageIdResolverTests {
     }
 
     @Test
-    void aKeyThatFitsIsStoredAsItIs() {
+    void onlyKeysThatAreTooLongAreDigestedAndNoneCollide() {
         String longest = "x".repeat(MessageId.MAX_VALUE_LENGTH);
+        String digest = resolve(longest + "1").value();
         assertThat(resolve(longest)).isEqualTo(new MessageId("ledger", longest));
-    }
-
-    @Test
-    void keysThatAreTooLongAreDigestedAndDoNotCollideByTheirBeginnings() {
-        String one = "x".repeat(300) + "1";
-        String other = "x".repeat(300) + "2";
-        assertThat(resolve(one).value())
+        assertThat(digest)
                 .matches("sha256:[0-9a-f]{64}")
-                .isNotEqualTo(resolve(other).value());
-        assertThat(resolve(one)).isEqualTo(resolve(one));
+                .isEqualTo(resolve(longest + "1").value())
+                .isNotEqualTo(resolve(longest + "2").value());
+        assertThat(resolve(digest).value()).startsWith("sha256:").isNotEqualTo(digest);
     }
 
     @Test
@@ -110,12 +106,6 @@ class MessageIdResolverTests {
         assertThatThrownBy(() -> MessageIdResolver.idsNamed("ledger", " ".repeat(1_000_000)))
                 .message()
                 .hasSizeLessThan(2_000);
-    }
-
-    @Test
-    void noKeyCanPassForTheDigestOfAnother() {
-        String digest = resolve("x".repeat(300)).value();
-        assertThat(resolve(digest).value()).startsWith("sha256:").isNotEqualTo(digest);
     }
 
     @Test
@@ -250,25 +240,8 @@ class MessageIdResolverTests {
                 "#payload.status + '/' + (#payload.absent != null ? #payload.absent : #payload.absent)",
                 "#payload.status + '/' + #payload.absent?.toString()",
                 "#payload.status + '/' + #payload.holder.value",
-                "(#payload.status + #payload.absent).toLowerCase()",
-                "#payload.status.concat('/' + #payload.absent)",
-                "'%s/%s'.formatted(#payload.absent, #payload.status)",
-                "T(String).format('%s/%s', #payload.status, #payload.absent)",
-                "T(String).format('%s/%s', #payload.status, #payload.nothing)",
-                "T(String).join('/', #payload.status, #payload.absent)",
-                "T(String).join('/', {#payload.status, #payload.absent})",
-                "T(String).join('/', #payload.parts)",
-                "T(String).valueOf(#payload.nothing)",
-                "T(java.util.Arrays).toString(#payload.array)",
-                "{#payload.status, #payload.absent}.toString()",
-                "#payload.parts.toString()",
-                "{status: #payload.status, id: #payload.absent}.toString()",
-                "new StringBuilder(#payload.status).append(#payload.absent).toString()",
-                "#payload.items.![#this.id + '/' + #this.status].get(0)",
                 "#payload.nothing",
                 "#payload.wordNull",
-                "'%s/NEW'.formatted(#payload.json.get('none'))",
-                "T(String).valueOf(#payload.json.get('none')) + '/NEW'",
                 "#payload.json.get('none') + '/NEW'",
                 "#payload.json + '/NEW'",
                 "#payload.customer + '/NEW'",
@@ -276,8 +249,6 @@ class MessageIdResolverTests {
                 "'x/' + #payload.noNumber",
                 "#payload.json.path('missing') + '/NEW'",
                 "#payload.json.get('none').asText() + '/NEW'",
-                "{#payload.json.get('none'), 'NEW'}.toString()",
-                "T(String).join('/', {#payload.wordNull, 'NEW'})",
             })
     void whereAPartIsAbsentThereIsNoKeyRatherThanOneThatAllSuchMessagesShare(String expression) {
         Map<String, Object> order = new HashMap<>();
@@ -288,9 +259,6 @@ class MessageIdResolverTests {
         order.put("nothing", Optional.empty());
         order.put("wordNull", "null");
         order.put("holder", Collections.singletonMap("value", null));
-        order.put("parts", Arrays.asList("NEW", null));
-        order.put("array", new String[] {"NEW", null});
-        order.put("items", List.of(order("NEW", null)));
         order.put("json", JSON.readTree("{\"none\": null}"));
         order.put("customer", new Customer(null));
         order.put("customerWithout", new Box(Optional.empty()));
@@ -328,20 +296,15 @@ class MessageIdResolverTests {
             quoteCharacter = '"',
             value = {
                 "#payload.id + '/' + #payload.status                        | 7/NEW",
-                "#payload.id + 1                                            | 71",
                 "#payload.id + ' ' + #payload.status                        | 7 NEW",
                 "'a' + #payload.maybe                                       | aMAYBE",
                 "#payload.maybe                                             | MAYBE",
                 "#payload.absent ?: #payload.id                             | 7",
                 "(#payload.absent ?: 'none') + '/' + #payload.id            | none/7",
-                "#payload.status.replace('N', '') + #payload.id             | EW7",
                 "T(String).join(' ', #payload.status, #payload.maybe.get()) | NEW MAYBE",
                 "T(String).format('%s-%s', #payload.id, #payload.status)    | 7-NEW",
                 "'%05d'.formatted(#payload.id)                              | 00007",
                 "T(java.util.Base64).getEncoder().encodeToString(#payload.bytes) | AQI=",
-                "T(java.util.Arrays).toString(#payload.bytes)               | [1, 2]",
-                "new String(#payload.bytes).length() + '/' + #payload.id    | 2/7",
-                "new java.lang.String[]{'a', 'b'}[1] + #payload.id          | b7",
                 "#payload.unit + '/' + #payload.day                         | DAYS/2026-01-01",
                 "{#payload.id, #payload.status}.toString()                  | [7, NEW]",
                 "#payload.absent == null ? #payload.id : #payload.absent    | 7",
@@ -351,18 +314,10 @@ class MessageIdResolverTests {
                 "'' + #payload.initial + #payload.status                    | xNEW",
                 "#payload.json.get('id').asText() + '/' + #payload.id       | j/7",
                 "#payload.json.get('id') + '/' + #payload.id                | \"\"\"j\"\"/7\"",
-                "#payload.json.toString().length() + '/' + #payload.id      | 22/7",
                 "#payload.path.toString()                                   | orders/7",
-                "T(java.util.UUID).nameUUIDFromBytes((#payload.id + '/x').bytes).version() | 3",
                 "T(String).join(',', #payload.items.![status])              | NEW,OLD",
                 "#payload.items.?[id == 7][0].status + #payload.id          | NEW7",
-                "T(java.util.Objects).requireNonNullElse(#payload.absent, #payload.id) | 7",
-                "T(java.util.Optional).ofNullable(#payload.absent).orElse(#payload.id) | 7",
-                "#payload.getOrDefault(#payload.absent, #payload.id)        | 7",
-                "T(org.springframework.util.StringUtils).hasText(#payload.absent) ? 'x' : #payload.id | 7",
-                "#payload.status.equals(#payload.absent) ? 'x' : #payload.id | 7",
                 "#jsonPath(#payload.absent, '$.id') ?: #payload.id          | 7",
-                "#jsonPath(#payload.absent, '$.id') == null ? #payload.id : 'x' | 7",
                 "#jsonPath('{}', '$.id') ?: #payload.id                     | 7",
             })
     void partsThatAreThereArePutTogetherAsEver(String expression, String key) {
@@ -385,17 +340,7 @@ class MessageIdResolverTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "'x/' + #payload",
-                "#payload.toString()",
-                "T(String).valueOf(#payload)",
-                "T(String).format('%s', #payload)",
-                "T(String).format('%s', {#payload}.toArray())",
-                "'x/' + {1, 2}",
-                "{#payload}.toString()",
-                "'x/' + new java.util.Date(0)"
-            })
+    @ValueSource(strings = {"'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
     void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
         assertThatExceptionOfType(InvalidMessageKeyException.class)
                 .isThrownBy(() -> evaluate(expression, new Object()))
@@ -403,27 +348,19 @@ class MessageIdResolverTests {
     }
 
     /** Each has a text of its own, with something in it that is another one at every delivery. */
-    @ParameterizedTest
-    @ValueSource(strings = {"'x/' + #payload", "#payload.toString()", "T(String).format('%s', #payload)"})
-    void aTextThatTellsOfTheDeliveryOrOfAnIdentityIsRefused(String expression) {
+    @Test
+    void aTextThatTellsOfAnIdentityIsRefused() {
         List<Object> payloads =
                 List.of(new Box(new byte[] {1}), new Box(new String[] {"a"}), new Box(new Object()), new Amount());
         for (Object payload : payloads) {
             assertThatExceptionOfType(InvalidMessageKeyException.class)
                     .as(payload.toString())
-                    .isThrownBy(() -> evaluate(expression, payload))
+                    .isThrownBy(() -> evaluate("'x/' + #payload", payload))
                     .withMessageContaining("orders-2@17");
         }
         assertThat(evaluate("#payload + '/x'", new Box("joe.doe@ace.com, Joe@cafe, com.acme.Order@1.2"))
                         .value())
                 .startsWith("Box[content=joe.doe@");
-    }
-
-    @Test
-    void aNumberWithoutATextOfItsOwnIsRefused() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate("#payload", new Amount()))
-                .withMessageContaining("Amount");
     }
 
     @Test
@@ -441,20 +378,11 @@ class MessageIdResolverTests {
                 .withMessageContaining("java.lang.Object");
     }
 
-    @Test
-    void anExpressionThatDoesNotParseOrNamesUnknownVariablesIsRefusedAtOnce() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> evaluate("#payload.", null))
-                .withMessageContaining("#payload.");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> evaluate("#paylaod.id", null))
-                .withMessageContaining("#paylaod")
-                .withMessageContaining("payload");
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "#payload.",
+                "#paylaod.id",
                 "#jsonpath(#payload, '$.id')",
                 "#payload(1)",
                 "@missing.keyOf(#record)",

@@ -1,14 +1,12 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.MessageId;
 import dev.idempotency.OnConflict;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.ReplayException;
 import dev.idempotency.app.TopicContents;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxEntry;
@@ -136,31 +134,11 @@ class ConflictsIT extends ListenersTest {
         assertThat(entry.status()).isEqualTo(InboxStatus.FAILED);
         Inbox inbox = this.app.bean(Inbox.class);
         assertThat(inbox.replayFailed("kept").sent()).isZero();
-        for (Runnable replay :
-                List.<Runnable>of(() -> inbox.replay(entry.id()), () -> inbox.forgetAndReplay(entry.id()))) {
-            assertThatExceptionOfType(ReplayException.class)
-                    .isThrownBy(replay::run)
-                    .withMessageContaining("its own id is 'kept'");
-        }
         assertThat(this.app.bean(ProcessedMessageStore.class).forget(new MessageId("kept", "kept")))
                 .isTrue();
         inbox.replay(entry.id());
         deliver(Kept.class);
         assertThat(effects(Kept.class)).contains("first-kept", "second-kept");
-    }
-
-    /** Of the id of the one, or of that under which the other is kept, no more than a digest is stored. */
-    @ParameterizedTest
-    @ValueSource(ints = {250, 300})
-    void withALongIdItIsNotReplayedWithThoseThatHaveFailedEither(int length) {
-        String id = "long".repeat(length).substring(0, length);
-        deliver(Kept.class, id + ":first-of-" + length, id + ":second-of-" + length);
-        Inbox inbox = this.app.bean(Inbox.class);
-        assertThat(inboxOf("kept"))
-                .filteredOn(entry -> entry.status() == InboxStatus.FAILED)
-                .extracting(entry -> new String(inbox.find(entry.id()).payload(), StandardCharsets.UTF_8))
-                .contains("second-of-" + length);
-        assertThat(inbox.replayFailed("kept").sent()).isZero();
     }
 
     @Test

@@ -30,8 +30,8 @@ import org.springframework.kafka.support.serializer.JacksonJsonSerializer;
 /** Which records are given an id, and which. */
 class MessageIdStamperTests {
 
-    private static final MessageId INCOMING =
-            MessageId.of("billing", TimeOrderedId.mint().toString());
+    private static final MessageId INCOMING = MessageId.of(
+            "billing", MessageIdStamper.mintAt(System.currentTimeMillis()).toString());
 
     private final MessageIdStamper stamper = new MessageIdStamper(List.of("x-event-id"));
 
@@ -85,9 +85,9 @@ class MessageIdStamperTests {
         assertThat(id.variant()).isEqualTo(2);
         assertThat(id.getMostSignificantBits() >>> 16)
                 .isBetween(System.currentTimeMillis() - 60_000, System.currentTimeMillis());
-        assertThat(TimeOrderedId.at(1).toString())
-                .isLessThan(TimeOrderedId.at(2).toString());
-        assertThat(TimeOrderedId.at(1)).isNotEqualTo(TimeOrderedId.at(1));
+        assertThat(MessageIdStamper.mintAt(1).toString())
+                .isLessThan(MessageIdStamper.mintAt(2).toString());
+        assertThat(MessageIdStamper.mintAt(1)).isNotEqualTo(MessageIdStamper.mintAt(1));
     }
 
     @ParameterizedTest

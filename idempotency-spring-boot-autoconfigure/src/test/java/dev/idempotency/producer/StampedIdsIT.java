@@ -9,15 +9,11 @@ import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,13 +25,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.ProducerFactory;
-import org.springframework.kafka.listener.ContainerProperties;
-import org.springframework.kafka.listener.KafkaMessageListenerContainer;
-import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
-import org.springframework.messaging.handler.annotation.SendTo;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -44,7 +35,7 @@ class StampedIdsIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out", "requests", "replies");
+        createTopics(1, "in", "out", "poll", "poll-out", "batch", "batch-out");
         start(
                 Listeners.class,
                 "idempotency.producer.stamp-ids=true",
@@ -80,26 +71,6 @@ class StampedIdsIT extends SharedApplicationTest {
     }
 
     @Test
-    void aRecordThatTheApplicationSendsAgainIsOneMessageAndACallThatItRepeatsIsAnother() {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(topic("in"), "again");
-        this.app.send(record);
-        this.app.send(record);
-        for (int i = 0; i < 2; i++) {
-            this.app.send(MessageIds.stamp(new ProducerRecord<>(topic("in"), "business"), "business-id"));
-            this.app.send(new ProducerRecord<>(topic("in"), "anew"));
-        }
-        awaitCaughtUp("in");
-
-        assertThat(effectsOf("in")).contains("in again", "in business").containsSequence("in anew", "in anew");
-        assertThat(this.app.bean(Effects.class).counts())
-                .containsEntry("in again", 1)
-                .containsEntry("in business", 1);
-        assertThat(idsOf(sent("in", "again")))
-                .hasSize(2)
-                .allMatch(id -> UUID.fromString(id).version() == 7);
-    }
-
-    @Test
     void aRepeatedAttemptOfAListenerSendsTheSameIds() {
         send("in", "fails once");
         awaitCaughtUp("in");
@@ -114,7 +85,8 @@ class StampedIdsIT extends SharedApplicationTest {
 
     @Test
     void aDeadLetterIsAsItCameWithItsIdOrWithoutOne() throws Exception {
-        send("in", "fails for good");
+        // Until a message with an id has been processed, one without waits.
+        send("in", "has an id", "fails for good");
         new KafkaTemplate<>(template().getProducerFactory())
                 .send(topic("in"), "has no id")
                 .get(30, TimeUnit.SECONDS);
@@ -154,28 +126,6 @@ class StampedIdsIT extends SharedApplicationTest {
         assertThat(Set.copyOf(idsOf(sent("batch-out", "named a")))).hasSize(1);
     }
 
-    @Test
-    void requestsAndTransactionsAreStampedAlike() throws Exception {
-        @SuppressWarnings("unchecked")
-        ReplyingKafkaTemplate<Object, Object, Object> requests = this.app.bean(ReplyingKafkaTemplate.class);
-        assertThat(requests.waitForAssignment(Duration.ofSeconds(60))).isTrue();
-        // By default it waits for 5 s only.
-        assertThat(requests.sendAndReceive(new ProducerRecord<>(topic("requests"), "request"), Duration.ofSeconds(60))
-                        .get(90, TimeUnit.SECONDS)
-                        .value())
-                .isEqualTo("reply");
-        @SuppressWarnings("unchecked")
-        KafkaTemplate<Object, Object> transactional =
-                (KafkaTemplate<Object, Object>) this.app.context().getBean("transactional");
-        transactional.executeInTransaction(operations -> operations.send(topic("requests"), "in a transaction"));
-
-        assertThat(idsOf(sent("requests", "")))
-                .hasSize(2)
-                .doesNotContain("none")
-                .doesNotHaveDuplicates();
-        assertThat(idsOf(sent("replies", "reply"))).hasSize(1).doesNotContain("none");
-    }
-
     @Configuration(proxyBeanMethods = false)
     @Import(Effects.class)
     static class Listeners {
@@ -184,21 +134,6 @@ class StampedIdsIT extends SharedApplicationTest {
         @Primary
         KafkaTemplate<Object, Object> kafkaTemplate(ProducerFactory<Object, Object> factory) {
             return new KafkaTemplate<>(factory);
-        }
-
-        @Bean
-        KafkaTemplate<Object, Object> transactional(ProducerFactory<Object, Object> factory) {
-            return new KafkaTemplate<>(factory, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "stamped-ids"));
-        }
-
-        @Bean
-        ReplyingKafkaTemplate<Object, Object, Object> requests(
-                ProducerFactory<Object, Object> factory,
-                ConsumerFactory<Object, Object> consumers,
-                @Value("replies${suffix}") String topic) {
-            ContainerProperties replies = new ContainerProperties(topic);
-            replies.setGroupId(topic);
-            return new ReplyingKafkaTemplate<>(factory, new KafkaMessageListenerContainer<>(consumers, replies));
         }
 
         @Bean
@@ -273,12 +208,6 @@ class StampedIdsIT extends SharedApplicationTest {
                 // end::batch[]
                 failIfAsked(payload);
             }
-        }
-
-        @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
-        @SendTo
-        String onRequest(String payload) {
-            return "reply";
         }
     }
 }

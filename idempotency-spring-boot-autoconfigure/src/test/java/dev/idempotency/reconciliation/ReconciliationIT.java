@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.ReconciliationException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TestApplication;
@@ -17,32 +18,25 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.AbstractMap.SimpleEntry;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -55,7 +49,7 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.handler.annotation.Header;
-import org.springframework.scheduling.support.CronExpression;
+import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** Holes are made, and must be found: no more and no less. */
@@ -65,11 +59,11 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "skipped", "busy", "begun");
-        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted");
-        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "transactional", "recreated");
-        createTopics(1, "lost", "observed", "interrupted");
-        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven"), topic("redriven") + "-dlt");
+        createTopics(2, "skipped", "busy", "begun", "pinned");
+        createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
+        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "marked", "recreated", "reborn");
+        createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
+        TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=1ms",
@@ -218,17 +212,100 @@ class ReconciliationIT extends SharedApplicationTest {
         return copy;
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"intercepted", "intercepted-batch"})
-    void whatAnInterceptorMayHaveSkippedIsNotReplayed(String consumer) {
-        send(consumer, consumer + " a", consumer + " is skipped");
-        awaitCaughtUp(consumer);
-        ReconciliationReport report = replay(consumer);
+    @Test
+    void whatAnInterceptorMayHaveSkippedIsNotReplayed() {
+        send("intercepted", "intercepted a", "intercepted is skipped");
+        awaitCaughtUp("intercepted");
+        ReconciliationReport report = replay("intercepted");
         assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
         assertThat(report.replayFrom()).isNull();
         assertThat(report.replayed()).isZero();
-        assertThat(report.replayRefusal()).contains("RecordInterceptor", consumer);
+        assertThat(report.replayRefusal()).contains("RecordInterceptor", "'intercepted'");
+        assertThat(replay("intercepted-batch").replayRefusal()).contains("BatchInterceptor");
         assertThat(reconcile("observed").replayRefusal()).isNull();
+    }
+
+    @Test
+    void aReadThatEndsWithTheMarksOfTransactionsOrBeforeAnOpenOneComesToItsEnd() {
+        send("marked", "marked first");
+        awaitCaughtUp("marked");
+        container("marked").stop();
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", topic("marked"));
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(record("marked", 0, "marked committed", null));
+            producer.commitTransaction();
+            producer.beginTransaction();
+            producer.send(record("marked", 0, "marked rolled back", null));
+            producer.flush();
+            producer.abortTransaction();
+            // The broker answers before it has written the mark.
+            Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> TestApplication.endOffsets(topic("marked"))
+                    .equals(Map.of(0, 5L)));
+            commitAll("marked");
+            ReconciliationReport report = reconcile("marked");
+            assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+            assertThat(report.records()).isEqualTo(5);
+            assertThat(report.share()).isEqualTo(1.0);
+            producer.beginTransaction();
+            producer.send(record("marked", 0, "marked open", null));
+            producer.flush();
+            commitAll("marked");
+            assertFates(reconcile("marked"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
+            producer.abortTransaction();
+        }
+    }
+
+    @Test
+    void aDeadLetterOfATopicThatIsGoneDoesNotStandForTheRecordThatIsAtItsPlaceNow() {
+        send("reborn", "reborn first", "reborn fails");
+        awaitCaughtUp("reborn");
+        assertFates(reconcile("reborn"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 1L));
+        container("reborn").stop();
+        recreateTopic("reborn");
+        send("reborn", "reborn new", "reborn newer");
+        commitAll("reborn");
+        assertFates(reconcile("reborn"), Map.of(RecordFate.MISSING, 2L));
+    }
+
+    @Test
+    void allTopicsAndOwnPartitionsOfAListenerAreLookedAtOnce() {
+        sendTo("pinned", 0, "pinned a", null);
+        sendTo("pinned", 1, "pinned b", null);
+        awaitCaughtUp("pinned");
+        assertFates(reconcile("pinned"), Map.of(RecordFate.PROCESSED, 1L));
+        send("named-a", "named a");
+        send("named-b", "named b");
+        this.app.awaitCaughtUp(topic("named"), topic("named-a"));
+        this.app.awaitCaughtUp(topic("named"), topic("named-b"));
+        assertFates(reconcile("named"), Map.of(RecordFate.PROCESSED, 2L));
+        send("twice", "twice a", "twice b");
+        this.app.send(topic("twice"), "tombstone", null);
+        awaitCaughtUp("twice");
+        assertFates(reconcile("twice"), Map.of(RecordFate.PROCESSED, 3L));
+        forgetRow("twice", "twice b");
+        assertThat(replay("twice").replayed()).isOne();
+    }
+
+    @Test
+    void whateverIsThrownEndsItAsFailed() {
+        container("breaking").stop();
+        send("breaking", "breaking");
+        commitAll("breaking");
+        ReconciliationReport broken = reconcile("breaking");
+        assertThat(broken.state()).isEqualTo(State.FAILED);
+        assertThat(broken.failure()).contains("NoClassDefFoundError");
+        send("asking", "asking a");
+        awaitCaughtUp("asking");
+        Listeners.AWAY.set(true);
+        ReconciliationReport away = reconcile("asking");
+        Listeners.AWAY.set(false);
+        assertThat(away.state()).isEqualTo(State.FAILED);
+        assertThat(away.count(RecordFate.WITHOUT_KEY)).isZero();
+        assertFates(reconcile("asking"), Map.of(RecordFate.PROCESSED, 1L));
     }
 
     private MessageListenerContainer container(String id) {
@@ -262,6 +339,9 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThatExceptionOfType(ReconciliationException.class)
                 .isThrownBy(() -> reconcile("arguments"))
                 .withMessageContainingAll("'arguments'", "[partition]", "#payload");
+        assertThatExceptionOfType(ReconciliationException.class)
+                .isThrownBy(() -> reconcile("positions"))
+                .withMessageContainingAll("'positions'", "Strategy.MESSAGE_ID");
         this.app.send(topic("converted"), null, "42");
         awaitCaughtUp("converted");
         ReconciliationReport report = reconcile("converted");
@@ -305,21 +385,6 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void whatWasReplayedAndDiedIsDeadLetteredAndNotMissedAgain() {
-        send("lost", "lost first");
-        awaitCaughtUp("lost");
-        MessageListenerContainer container = container("lost");
-        container.stop();
-        send("lost", "lost");
-        commitAll("lost");
-        assertFates(reconcile("lost"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
-        assertThat(replay("lost").replayed()).isOne();
-        container.start();
-        awaitCaughtUp("lost");
-        assertFates(reconcile("lost"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.DEAD_LETTERED, 2L));
-    }
-
-    @Test
     void aDeadLetterThatWasSentBackDoesNotStandForTheCopyThatWasLostThen() {
         send("redriven", "redriven first", "redriven fails");
         awaitCaughtUp("redriven");
@@ -346,18 +411,6 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(reconcile("redriven"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DUPLICATE, 3L));
     }
 
-    /** Whoever waits for its end finds in the meters what it has found, and can start another one. */
-    @Test
-    void oneRunsUntilItsObserversHaveBeenTold() throws Exception {
-        this.reconciliation.start(ReconciliationRequest.of("observed", Listeners.OBSERVED));
-        ReconciliationReport told = Listeners.TOLD.poll(30, TimeUnit.SECONDS);
-        assertThat(told.state()).isEqualTo(State.COMPLETED);
-        assertThat(this.reconciliation.lastReconciliation("observed").state()).isEqualTo(State.RUNNING);
-        Listeners.HEARD.countDown();
-        assertThat(awaitEnd("observed")).isEqualTo(told);
-        assertThat(reconcile("observed").state()).isEqualTo(State.COMPLETED);
-    }
-
     @Test
     void whatHasFailedInTheInboxIsNotMissingAndWhatItHasProcessedIsProcessed() {
         send("kept", "kept a", "kept fails");
@@ -381,50 +434,6 @@ class ReconciliationIT extends SharedApplicationTest {
         assertThat(reconcile(ReconciliationRequest.of("aged", Duration.ofMinutes(30)))
                         .read())
                 .isOne();
-    }
-
-    @Test
-    void recordsThatTheListenerDoesNotSeeAreNotLookedAt() {
-        Map<String, Object> settings =
-                Map.of("bootstrap.servers", TestKafka.bootstrapServers(), "transactional.id", topic("transactional"));
-        try (KafkaProducer<String, String> producer =
-                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
-            producer.initTransactions();
-            producer.beginTransaction();
-            producer.send(record("transactional", 0, "transactional rolled back", null));
-            producer.flush();
-            producer.abortTransaction();
-            producer.beginTransaction();
-            producer.send(record("transactional", 0, "transactional a", null));
-            producer.commitTransaction();
-        }
-        Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
-            ReconciliationReport report = reconcile("transactional");
-            assertFates(report, Map.of(RecordFate.PROCESSED, 1L));
-            assertThat(report.share()).isEqualTo(1.0);
-            assertThat(report.records()).isGreaterThan(report.read());
-        });
-    }
-
-    @Test
-    void theScheduleReconcilesEveryConsumerInTurn() {
-        CronExpression everySecond = CronExpression.parse("* * * * * *");
-        ReconciliationSchedule schedule = new ReconciliationSchedule(this.reconciliation, everySecond);
-        Set<String> reconciled = new TreeSet<>(this.reconciliation.consumers());
-        reconciled.remove("arguments");
-        Instant start = Instant.now();
-        schedule.start();
-        try {
-            Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(reconciled)
-                    .allMatch(consumer -> isSince(start, this.reconciliation.lastReconciliation(consumer))));
-        } finally {
-            schedule.stop();
-        }
-        reconciled.forEach(this::awaitEnd);
-    }
-
-    private static boolean isSince(Instant start, ReconciliationReport report) {
-        return report != null && !report.startedAt().isBefore(start) && report.replayFrom() == null;
     }
 
     @Test
@@ -505,9 +514,7 @@ class ReconciliationIT extends SharedApplicationTest {
     static class Listeners {
 
         static final Set<String> MENDED = ConcurrentHashMap.newKeySet();
-        static final Duration OBSERVED = Duration.ofDays(2);
-        static final BlockingQueue<ReconciliationReport> TOLD = new LinkedBlockingQueue<>();
-        static final CountDownLatch HEARD = new CountDownLatch(1);
+        static final AtomicBoolean AWAY = new AtomicBoolean();
 
         private final Effects effects;
 
@@ -550,20 +557,8 @@ class ReconciliationIT extends SharedApplicationTest {
                     new ConcurrentKafkaListenerContainerFactory<>();
             factory.setConsumerFactory(consumers);
             factory.setBatchListener(true);
-            factory.setBatchInterceptor((records, consumer) -> withoutSkipped(records));
+            factory.setBatchInterceptor((records, consumer) -> records);
             return factory;
-        }
-
-        private static ConsumerRecords<Object, Object> withoutSkipped(ConsumerRecords<Object, Object> records) {
-            Map<TopicPartition, List<ConsumerRecord<Object, Object>>> kept = new HashMap<>();
-            records.forEach(record -> {
-                if (!String.valueOf(record.value()).contains("is skipped")) {
-                    kept.computeIfAbsent(
-                                    new TopicPartition(record.topic(), record.partition()), key -> new ArrayList<>())
-                            .add(record);
-                }
-            });
-            return new ConsumerRecords<>(kept, records.nextOffsets());
         }
 
         @KafkaListener(
@@ -653,42 +648,82 @@ class ReconciliationIT extends SharedApplicationTest {
             }
         }
 
-        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 10))
-        @KafkaListener(id = "lost", topics = "lost${suffix}", groupId = "lost${suffix}")
-        @IdempotentListener(consumer = "lost")
-        void lost(String payload) {
-            if (!payload.contains("first")) {
-                throw new ClassCastException("is not retried");
-            }
-        }
-
         @KafkaListener(id = "redriven", topics = "redriven${suffix}", groupId = "redriven${suffix}")
         @IdempotentListener(consumer = "redriven")
         void redriven(String payload) {
             work("redriven", payload);
         }
 
-        @KafkaListener(topics = "observed${suffix}", groupId = "observed${suffix}")
-        @IdempotentListener(consumer = "observed")
-        void observed(String payload) {}
+        @KafkaListener(
+                id = "marked",
+                topics = "marked${suffix}",
+                groupId = "marked${suffix}",
+                properties = "isolation.level=read_committed")
+        @IdempotentListener(consumer = "marked")
+        void marked(String payload) {}
+
+        @KafkaListener(id = "reborn", topics = "reborn${suffix}", groupId = "reborn${suffix}")
+        @IdempotentListener(consumer = "reborn")
+        void reborn(String payload) {
+            work("reborn", payload);
+        }
+
+        @KafkaListener(
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @org.springframework.kafka.annotation.TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitions = "0"))
+        @IdempotentListener(consumer = "pinned")
+        void pinned(String payload) {}
+
+        @KafkaListener(
+                groupId = "pinned${suffix}",
+                topicPartitions =
+                        @org.springframework.kafka.annotation.TopicPartition(
+                                topic = "pinned${suffix}",
+                                partitions = "1"))
+        @IdempotentListener(consumer = "pinned-too")
+        void pinnedToo(String payload) {}
+
+        @KafkaListener(topicPattern = "named-.${suffix}", groupId = "named${suffix}")
+        @IdempotentListener(consumer = "named")
+        void named(String payload) {}
+
+        @KafkaListener(topics = "twice${suffix}", groupId = "twice${suffix}")
+        @KafkaListener(topics = "twice${suffix}", groupId = "twice${suffix}")
+        @IdempotentListener(consumer = "twice")
+        void twice(@Payload(required = false) String payload) {}
+
+        @KafkaListener(
+                id = "breaking",
+                topics = "breaking${suffix}",
+                groupId = "breaking${suffix}",
+                properties = "value.deserializer=dev.idempotency.reconciliation.ReconciliationIT$BreakingDeserializer")
+        @IdempotentListener(consumer = "breaking")
+        void breaking(String payload) {}
 
         @Bean
-        static ReconciliationObserver slowObserver() {
-            return report -> {
-                if (report.since().equals(OBSERVED)) {
-                    TOLD.add(report);
-                    awaitHeard();
+        static Function<ConsumerRecord<?, ?>, String> keys() {
+            return record -> {
+                if (AWAY.get()) {
+                    throw new CannotGetJdbcConnectionException("There is none");
                 }
+                return String.valueOf(record.value());
             };
         }
 
-        private static void awaitHeard() {
-            try {
-                HEARD.await(30, TimeUnit.SECONDS);
-            } catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        @KafkaListener(topics = "asking${suffix}", groupId = "asking${suffix}")
+        @IdempotentListener(consumer = "asking", key = "@keys.apply(#record)")
+        void asking(String payload) {}
+
+        @KafkaListener(topics = "positions${suffix}", groupId = "positions${suffix}")
+        @IdempotentListener(consumer = "positions", strategy = Strategy.OFFSET)
+        void positions(String payload) {}
+
+        @KafkaListener(topics = "observed${suffix}", groupId = "observed${suffix}")
+        @IdempotentListener(consumer = "observed")
+        void observed(String payload) {}
 
         @KafkaListener(topics = "kept${suffix}", groupId = "kept${suffix}", containerFactory = "dropping")
         @IdempotentListener(consumer = "kept", inbox = "true")
@@ -700,16 +735,18 @@ class ReconciliationIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "aged", retention = "1h")
         void aged(String payload) {}
 
-        @KafkaListener(
-                topics = "transactional${suffix}",
-                groupId = "transactional${suffix}",
-                properties = "isolation.level=read_committed")
-        @IdempotentListener(consumer = "transactional")
-        void transactional(String payload) {}
-
         @KafkaListener(topics = "busy${suffix}", groupId = "busy${suffix}", batch = "true")
         @IdempotentListener(consumer = "busy")
         void busy(List<String> payloads) {}
+    }
+
+    /** As after an update of a library. */
+    public static final class BreakingDeserializer implements Deserializer<String> {
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            throw new NoClassDefFoundError("some/Library");
+        }
     }
 
     @KafkaListener(topics = "handlers${suffix}", groupId = "handlers${suffix}")

@@ -46,8 +46,7 @@ class RedriveIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() throws Exception {
-        List<String> dying =
-                List.of("plain", "stubborn", "chosen", "coordinates", "slow", "trimmed", "aged", "positions");
+        List<String> dying = List.of("plain", "stubborn", "chosen", "slow", "trimmed", "aged", "positions");
         createTopics(2, dying.toArray(String[]::new));
         createTopics(2, "retried", "healthy", "bystander");
         TestKafka.createTopics(1, topic("odd"), topic("odd") + "-dlt", topic("gone"), topic("gone") + "-dlt");
@@ -141,18 +140,6 @@ class RedriveIT extends SharedApplicationTest {
     }
 
     @Test
-    void aKeyMadeOfCoordinatesStaysTheSame() {
-        this.app.send(topic("coordinates"), null, "coordinates a");
-        awaitDeadLetters("coordinates", 1);
-        mend("coordinates");
-        assertThat(redriveAll("coordinates").sent()).isOne();
-        awaitCaughtUp("coordinates");
-        this.deadLetters.redrive("coordinates", letters("coordinates").get(0).record());
-        awaitCaughtUp("coordinates");
-        assertThat(effectsOf("coordinates")).containsExactly("coordinates a");
-    }
-
-    @Test
     void deadLettersOfRetryTopicsGoBackToTheMainTopic() {
         send("retried", "retried a");
         String consumer = topic("retried") + "/Listeners.retried";
@@ -226,43 +213,34 @@ class RedriveIT extends SharedApplicationTest {
     void deadLettersOfAnyShapeAreListedAndThoseThatLeadBackAreSent() {
         this.app.send(new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd without headers"));
         ProducerRecord<String, String> tombstone = new ProducerRecord<>(topic("odd") + "-dlt", 0, "key", null);
-        leadBack(tombstone, topic("odd"), 0).add("message-id", "odd tombstone".getBytes(StandardCharsets.UTF_8));
-        this.app.send(tombstone);
-        ProducerRecord<String, String> encoded = new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd encoded");
-        leadBack(encoded, topic("odd"), 0)
-                .add("message-id", "odd encoded".getBytes(StandardCharsets.UTF_8))
+        leadBack(tombstone, topic("odd"), 0)
+                .add("message-id", "odd tombstone".getBytes(StandardCharsets.UTF_8))
                 .add("idempotency-redrives", new byte[] {0, 0, 0, 2})
                 .add("nothing", null)
-                .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null)
-                .add(KafkaHeaders.DLT_EXCEPTION_MESSAGE, "größer".getBytes(StandardCharsets.ISO_8859_1));
-        this.app.send(encoded);
+                .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null);
+        this.app.send(tombstone);
         ProducerRecord<String, String> textual = new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd textual");
         textual.headers()
                 .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic("odd").getBytes(StandardCharsets.UTF_8))
                 .add(KafkaHeaders.DLT_ORIGINAL_PARTITION, "0".getBytes(StandardCharsets.UTF_8))
                 .add(KafkaHeaders.DLT_ORIGINAL_OFFSET, "5".getBytes(StandardCharsets.UTF_8));
         this.app.send(textual);
-
         List<DeadLetter> letters = letters("odd");
         assertThat(letters)
                 .extracting(DeadLetter::status)
-                .containsExactly(
-                        DeadLetterStatus.ASTRAY,
-                        DeadLetterStatus.PENDING,
-                        DeadLetterStatus.PENDING,
-                        DeadLetterStatus.ASTRAY);
+                .containsExactly(DeadLetterStatus.ASTRAY, DeadLetterStatus.PENDING, DeadLetterStatus.ASTRAY);
         assertThat(letters).extracting(DeadLetter::redrives).containsOnly(0);
         assertThat(letters).extracting(DeadLetter::exception).containsOnlyNulls();
         assertThat(letters.get(1).payloadSize()).isNull();
-        DeadLetterMessage found = this.deadLetters.find("odd", letters.get(1).record());
-        assertThat(found.payload()).isNull();
+        assertThat(this.deadLetters.find("odd", letters.get(1).record()).payload())
+                .isNull();
         assertThat(this.deadLetters.redrive("odd", letters.get(0).record()).astray())
                 .isOne();
         RedriveReport report = redriveAll("odd");
-        assertThat(report.sent()).isEqualTo(2);
+        assertThat(report.sent()).isOne();
         assertThat(report.astray()).isEqualTo(2);
         awaitCaughtUp("odd");
-        assertThat(effectsOf("odd")).containsExactly("odd null", "odd odd encoded");
+        assertThat(effectsOf("odd")).containsExactly("odd null");
     }
 
     @Test
@@ -465,12 +443,6 @@ class RedriveIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "chosen")
         void chosen(String payload) {
             work("chosen", payload);
-        }
-
-        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
-        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
-        void coordinates(String payload) {
-            work("coordinates", payload);
         }
 
         @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 50))

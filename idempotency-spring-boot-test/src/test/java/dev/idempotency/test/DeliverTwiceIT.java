@@ -19,12 +19,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.TestConfiguration;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
-import org.springframework.context.event.SimpleApplicationEventMulticaster;
-import org.springframework.context.support.AbstractApplicationContext;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
@@ -40,20 +34,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "idempotency.relaxed-checks=unstable-key",
             "idempotency.test.random-order=true"
         })
-@Import(DeliverTwiceIT.AsynchronousEvents.class)
 class DeliverTwiceIT {
-
-    /** Has events handled on other threads, as some applications do. */
-    @TestConfiguration(proxyBeanMethods = false)
-    static class AsynchronousEvents {
-
-        @Bean(AbstractApplicationContext.APPLICATION_EVENT_MULTICASTER_BEAN_NAME)
-        SimpleApplicationEventMulticaster applicationEventMulticaster() {
-            SimpleApplicationEventMulticaster multicaster = new SimpleApplicationEventMulticaster();
-            multicaster.setTaskExecutor(new SimpleAsyncTaskExecutor());
-            return multicaster;
-        }
-    }
 
     private static final TestDatabase database = TestPostgres.createDatabase();
     private static final String topic = TestKafka.createTopic("twice", 1);

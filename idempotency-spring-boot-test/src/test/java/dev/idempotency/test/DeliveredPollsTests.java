@@ -30,6 +30,9 @@ class DeliveredPollsTests {
         commit(polls, 1);
         assertThat(polls.next(ALL, ALL, false)).isNull();
         commit(polls, 2);
+        assertThat(polls.committing(Map.of(PARTITION, new OffsetAndMetadata(1, "backwards"))))
+                .containsExactly(Map.entry(PARTITION, new OffsetAndMetadata(2, "backwards")));
+        assertThat(polls.next(ALL, Set.of(), false)).as("while it is paused").isNull();
         assertThat(offsets(polls.next(ALL, ALL, false))).containsExactly(0L, 1L);
         assertThat(polls.next(ALL, ALL, true)).isNull();
     }
@@ -65,25 +68,6 @@ class DeliveredPollsTests {
 
         assertThat(offsets(polls.next(ALL, ALL, false))).containsExactly(0L, 1L);
         assertThat(polls.next(ALL, ALL, true)).isNull();
-    }
-
-    @Test
-    void nothingComesAgainFromPartitionsThatArePausedOrGone() {
-        DeliveredPolls<String, String> polls = new DeliveredPolls<>(0, null);
-        deliver(polls, 0);
-
-        assertThat(polls.next(ALL, Set.of(), false)).isNull();
-        assertThat(polls.next(Set.of(), Set.of(), false)).isNull();
-        assertThat(polls.next(ALL, ALL, true)).isNull();
-    }
-
-    @Test
-    void offsetsAreNotCommittedBackwards() {
-        DeliveredPolls<String, String> polls = new DeliveredPolls<>(0, null);
-        commit(polls, 5);
-
-        assertThat(polls.committing(Map.of(PARTITION, new OffsetAndMetadata(1, "told"))))
-                .containsExactly(Map.entry(PARTITION, new OffsetAndMetadata(5, "told")));
     }
 
     @Test

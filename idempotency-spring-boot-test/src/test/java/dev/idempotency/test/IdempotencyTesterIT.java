@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import dev.idempotency.test.TestedApplication.Effects;
 import dev.idempotency.test.TestedApplication.Order;
@@ -11,13 +12,16 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestPostgres;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -62,45 +66,49 @@ class IdempotencyTesterIT {
         database.close();
     }
 
-    @Test
-    void aRecordDeliveredTwiceIsProcessedOnce() {
-        this.tester.consumer("ledger").deliver(payment(this.id)).twice();
-
-        assertThat(this.tester.consumer("ledger")).processed(this.id).dropped(1).dropped(this.id, 1);
-        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+    private static Stream<Arguments> deliveries() {
+        return Stream.of(
+                arguments("ledger", "tested", delivery(TestDelivery::twice), 1),
+                arguments("ledger", "tested", delivery(delivery -> delivery.concurrently(10)), 9),
+                arguments("ledger", "tested", delivery(TestDelivery::crashingBeforeTheOffsetIsCommitted), 1),
+                arguments("ledger", "tested", delivery(TestDelivery::republished), 1),
+                arguments("poll", "tested", delivery(TestDelivery::crashingBeforeTheOffsetIsCommitted), 1),
+                arguments("inbox", "odd-inbox", delivery(delivery -> delivery.concurrently(10)), 9),
+                arguments("shared", "odd-shared", delivery(TestDelivery::twice), 1),
+                arguments("handlers", "odd-handled-a", delivery(TestDelivery::twice), 1));
     }
 
-    @Test
-    void aRecordDeliveredToTenContainersAtOnceIsProcessedByOneOfThem() {
-        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).concurrently(10))
+    private static Function<TestDelivery, TestedConsumer> delivery(Function<TestDelivery, TestedConsumer> how) {
+        return how;
+    }
+
+    @ParameterizedTest
+    @MethodSource("deliveries")
+    void aRecordDeliveredSeveralTimesIsProcessedOnce(
+            String consumer, String topic, Function<TestDelivery, TestedConsumer> delivery, int dropped) {
+        assertThat(this.containers.getAllListenerContainers())
+                .as("without a broker")
+                .isNotEmpty()
+                .noneMatch(MessageListenerContainer::isRunning);
+        delivery.apply(this.tester.consumer(consumer).deliver(record(topic, 0, this.id)));
+
+        assertThat(this.tester.consumer(consumer))
                 .processed(this.id)
-                .dropped(9);
-
-        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
+                .dropped(dropped)
+                .dropped(this.id, dropped)
+                .deadLettered(0);
+        assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id);
     }
 
     @Test
-    void aRecordThatComesAgainAsItsOffsetWasNotCommittedIsDropped() {
-        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).crashingBeforeTheOffsetIsCommitted())
+    void aConsumerRecordAndATombstoneAreDeliveredAsTheyAre() {
+        ConsumerRecord<String, String> record = new ConsumerRecord<>("tested", 3, 17, "key", null);
+        record.headers().add("message-id", bytes(this.id));
+
+        assertThat(this.tester.consumer("ledger").deliver(record).twice())
                 .processed(this.id)
                 .dropped(1);
-    }
-
-    @Test
-    void aRecordThatWasSentTwiceIsProcessedOnce() {
-        assertThat(this.tester.consumer("ledger").deliver(payment(this.id)).republished())
-                .processed(this.id)
-                .dropped(1);
-        assertThat(this.effects.of("ledger")).containsOnlyOnce(this.id);
-    }
-
-    @Test
-    void aKeyMadeOfTheTimestampDoesNotRecogniseARecordThatWasSentTwice() {
-        TestDelivery delivery = this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id));
-
-        assertThatExceptionOfType(AssertionError.class)
-                .isThrownBy(delivery::republished)
-                .withMessageContaining("consumer 'timestamps' is not idempotent");
+        assertThat(this.effects.of("ledger")).contains("tombstone");
     }
 
     @ParameterizedTest
@@ -123,17 +131,6 @@ class IdempotencyTesterIT {
         assertThat(tested).dropped(0).deadLettered(0);
         assertThat(tested.processed()).hasSize(2).doesNotHaveDuplicates();
         assertThat(this.effects.of(consumer)).containsOnlyOnce(this.id, other);
-    }
-
-    @Test
-    void whatIsDoneInATransactionOfItsOwnIsDoneAgainAfterARollback() {
-        this.tester
-                .consumer("separate")
-                .deliver(record("odd-separate", 0, this.id))
-                .failingAfterTheWork();
-
-        assertThat(this.tester.consumer("separate")).processed(this.id);
-        assertThat(this.effects.of("separate")).containsExactly(this.id, this.id);
     }
 
     @Test
@@ -160,17 +157,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void tenContainersAtOnceGiveUpNothingOfAnInbox() {
-        assertThat(this.tester
-                        .consumer("inbox")
-                        .deliver(record("odd-inbox", 7, this.id))
-                        .concurrently(10))
-                .processed(this.id)
-                .dropped(9)
-                .deadLettered(0);
-    }
-
-    @Test
     void outcomesOfOtherTestsAreForgottenAndTheNumberOfDroppedDeliveriesIsChecked() {
         TestedConsumer ledger = this.tester.consumer("ledger");
         assertThat(ledger).processedNothing().dropped(0);
@@ -189,17 +175,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void aTombstoneIsDeliveredAsOne() {
-        assertThat(this.tester
-                        .consumer("ledger")
-                        .deliver(payment(this.id, null))
-                        .twice())
-                .processed(this.id)
-                .dropped(1);
-        assertThat(this.effects.of("ledger")).contains("tombstone");
-    }
-
-    @Test
     void aPayloadIsWrittenByTheProducersSerializerAndItsKeyIsReadFromWhatTheListenerGets() {
         ProducerRecord<String, Order> order = new ProducerRecord<>("tested-orders", new Order(this.id));
 
@@ -207,16 +182,6 @@ class IdempotencyTesterIT {
                 .processed(this.id)
                 .dropped(1);
         assertThat(this.effects.of("orders")).containsOnlyOnce(this.id);
-    }
-
-    @Test
-    void aConsumerRecordIsDeliveredAsItIs() {
-        ConsumerRecord<String, String> record = new ConsumerRecord<>("tested", 3, 17, "key", this.id);
-        record.headers().add("message-id", bytes(this.id));
-
-        assertThat(this.tester.consumer("ledger").deliver(record).twice())
-                .processed(this.id)
-                .dropped(1);
     }
 
     @Test
@@ -270,16 +235,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void thePollOfAListenerWithOneTransactionPerPollIsDeliveredAsOne() {
-        assertThat(this.tester
-                        .consumer("poll")
-                        .deliver(payment(this.id), payment(this.id + "-b"))
-                        .crashingBeforeTheOffsetIsCommitted())
-                .processed(this.id, this.id + "-b")
-                .dropped(2);
-    }
-
-    @Test
     void aMessageThatFailsComesAgainUntilItSucceeds() {
         assertThat(this.tester.consumer("failing").deliver(odd(this.id)).once())
                 .processed(this.id)
@@ -304,14 +259,6 @@ class IdempotencyTesterIT {
                     .isNotNull();
         });
         assertThat(this.effects.of("failing")).doesNotContain(poison);
-    }
-
-    @Test
-    void aRecordThatCannotBeReadIsDeadLetteredAsTheListenersDeserializersAreAsked() {
-        TestedConsumer numbers =
-                this.tester.consumer("numbers").deliver(odd("no number")).once();
-
-        assertThat(numbers).processedNothing().deadLettered(1);
     }
 
     @Test
@@ -350,6 +297,25 @@ class IdempotencyTesterIT {
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(this.tester.consumer(consumer).deliver(odd(this.id))::republished)
                 .withMessageContaining("is not idempotent");
+    }
+
+    @Test
+    void whatTheKitCannotSeeOfItselfIsSeenInTheEffects() {
+        assertThatExceptionOfType(AssertionError.class)
+                .isThrownBy(
+                        this.tester.consumer("timestamps").deliver(record("odd-timestamps", 0, this.id))::republished)
+                .withMessageContaining("consumer 'timestamps' is not idempotent");
+        this.tester
+                .consumer("separate")
+                .deliver(record("odd-separate", 0, this.id))
+                .failingAfterTheWork();
+        assertThat(this.tester.consumer("separate")).processed(this.id);
+        assertThat(this.effects.of("separate"))
+                .as("done in a transaction of its own")
+                .containsExactly(this.id, this.id);
+        assertThat(this.tester.consumer("numbers").deliver(odd("no number")).once())
+                .processedNothing()
+                .deadLettered(1);
     }
 
     @Test
@@ -403,16 +369,6 @@ class IdempotencyTesterIT {
     }
 
     @Test
-    void aDeserializerThatConsumersShareIsNotClosedWithOneOfThem() {
-        assertThat(this.tester
-                        .consumer("shared")
-                        .deliver(record("odd-shared", 0, this.id))
-                        .twice())
-                .processed(this.id)
-                .dropped(1);
-    }
-
-    @Test
     void whatWentToARetryTopicCanBeDeliveredOnAndIsTheSameMessage() {
         TestedConsumer retried = this.tester
                 .consumer("retried")
@@ -424,17 +380,6 @@ class IdempotencyTesterIT {
                 .processed(this.id)
                 .dropped(1);
         assertThat(this.effects.of("retried")).containsOnlyOnce(this.id);
-    }
-
-    @Test
-    void handlersOfAClassAndTopicsByPatternAreDeliveredTo() {
-        assertThat(this.tester
-                        .consumer("handlers")
-                        .deliver(record("odd-handled-a", 0, this.id))
-                        .twice())
-                .processed(this.id)
-                .dropped(1);
-        assertThat(this.effects.of("handlers")).containsOnlyOnce(this.id);
     }
 
     @Test
@@ -458,29 +403,12 @@ class IdempotencyTesterIT {
         return record;
     }
 
-    @Test
-    void withoutABrokerNoContainerOfTheApplicationIsStarted() {
-        assertThat(this.containers.getAllListenerContainers())
-                .isNotEmpty()
-                .noneMatch(MessageListenerContainer::isRunning);
-    }
-
     private static ProducerRecord<String, String> payment(String id) {
-        return payment(id, id);
-    }
-
-    private static ProducerRecord<String, String> payment(String id, @Nullable String value) {
-        return record("tested", id, value);
+        return record("tested", 0, id);
     }
 
     private static ProducerRecord<String, String> odd(String id) {
-        return record("tested-odd", id, id);
-    }
-
-    private static ProducerRecord<String, String> record(String topic, String id, @Nullable String value) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(topic, value);
-        record.headers().add("message-id", bytes(id));
-        return record;
+        return record("tested-odd", 0, id);
     }
 
     private static byte[] bytes(String text) {

@@ -23,13 +23,6 @@ class OutsideTestsTests {
     }
 
     @Test
-    void anApplicationThatIsAllowedToStartDoes() {
-        this.application
-                .withPropertyValues("idempotency.test.allow-outside-tests=true")
-                .run(context -> assertThat(context).hasNotFailed());
-    }
-
-    @Test
     void aNegativeNumberOfDeliveriesIsRefused() {
         this.application
                 .withPropertyValues(

@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
-import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -31,6 +29,8 @@ public final class CleanupWhileConsuming implements Scenario {
 
     /** Few, so that the cleanup is over soon after its turn. */
     private static final int ROWS_PER_RUN = 5_000;
+
+    private static final int BATCH_SIZE = 1_000;
 
     /** What is old is so by the consumer's last activity, if it has not paused for longer than it remembers. */
     private static final String BE_ACTIVE = """
@@ -51,17 +51,14 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> undisturbed = new ArrayList<>();
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
-                setting.database(),
-                Stream.concat(
-                                MeasuredListener.classesOf(MeasuredRecordListeners.ours()).stream(),
-                                Stream.of(ShortCleanup.class))
-                        .toList())) {
+                setting.database(), MeasuredListener.classesOf(MeasuredRecordListeners.ours()))) {
             JdbcTemplate jdbc = application.jdbc();
             MeasuredRecordListeners.IDEMPOTENT.forgetAll(jdbc);
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
-            Removal removal = new Removal(application.bean(Cleanup.class));
+            Removal removal =
+                    new Removal(new Cleanup(application.beans(CleanupTask.class), BATCH_SIZE, ROWS_PER_RUN, List.of()));
             try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {
                 for (int i = 0; i < 2 * sizes.warmUps(); i++) {
                     turns.measure(listener, messages);
@@ -145,14 +142,6 @@ public final class CleanupWhileConsuming implements Scenario {
             if (this.rows != expected) {
                 throw new IllegalStateException("%d rows were removed, not %d".formatted(this.rows, expected));
             }
-        }
-    }
-
-    static class ShortCleanup {
-
-        @Bean
-        Cleanup cleanup(List<CleanupTask> tasks) {
-            return new Cleanup(tasks, 1000, ROWS_PER_RUN, List.of());
         }
     }
 }

@@ -1,0 +1,160 @@
+package dev.idempotency.check;
+
+import dev.idempotency.Check;
+import dev.idempotency.definition.ProtectedListener;
+import dev.idempotency.failure.ErrorHandlerInstaller;
+import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.SpringKafkaInternals;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.listener.CommonErrorHandler;
+import org.springframework.kafka.listener.CommonLoggingErrorHandler;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.listener.FailedRecordProcessor;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.StringUtils;
+
+/**
+ * Checks that the container opens no transactions, commits offsets after the work and in time, and keeps what fails, and that
+ * messages are remembered for long enough. No acknowledgment mode commits before the listener has returned; only the Kafka
+ * client itself does.
+ */
+final class ContainerCheck implements ListenerCheck {
+
+    private static final Duration SHORTEST_RETENTION = Duration.ofHours(1);
+
+    private static final List<Class<?>> ACKNOWLEDGMENT_CARRIERS =
+            List.of(Acknowledgment.class, Message.class, Map.class, MessageHeaderAccessor.class);
+
+    @Override
+    public void check(ProtectedListener listener, Report report) {
+        ContainerProperties properties = listener.container().getContainerProperties();
+        checkTransactions(properties, report);
+        Object autoCommit =
+                ContainerFacts.consumerSettings(listener.container()).get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
+        if (Boolean.parseBoolean(String.valueOf(autoCommit))) {
+            report.add(
+                    Check.AUTO_COMMIT,
+                    "Its consumer has enable.auto.commit=true.",
+                    "Set spring.kafka.consumer.enable-auto-commit=false, and remove enable.auto.commit from"
+                            + " @KafkaListener(properties = …): the container commits by itself.");
+        } else {
+            checkAcknowledgments(listener, properties, report);
+        }
+        checkErrorHandling(listener, report);
+        if (listener.consumer().strategy().isForgetful()
+                && listener.consumer().retention().compareTo(SHORTEST_RETENTION) < 0) {
+            report.add(
+                    Check.RETENTION_TOO_SHORT,
+                    ("Its messages are remembered for %s, but %s is the least: rebalances and producers that send again"
+                                    + " bring duplicates later than that.")
+                            .formatted(
+                                    Findings.format(listener.consumer().retention()),
+                                    Findings.format(SHORTEST_RETENTION)),
+                    "Raise idempotency.retention, or @IdempotentListener(retention = …).");
+        }
+    }
+
+    private static void checkTransactions(ContainerProperties properties, Report report) {
+        PlatformTransactionManager manager = transactionManager(properties);
+        if (manager != null) {
+            report.add(
+                    Check.CONTAINER_TRANSACTION,
+                    "Its container has the transaction manager %s."
+                            .formatted(manager.getClass().getSimpleName()),
+                    "Remove setTransactionManager(…) from the container properties: @IdempotentListener opens the"
+                            + " transaction.");
+        }
+        if (Arrays.stream(properties.getAdviceChain()).anyMatch(TransactionInterceptor.class::isInstance)) {
+            report.add(
+                    Check.CONTAINER_TRANSACTION,
+                    "Its container has a TransactionInterceptor in its advice chain.",
+                    "Remove it from setAdviceChain(…): @IdempotentListener opens the transaction.");
+        }
+    }
+
+    @SuppressWarnings("removal") // Still in force where it is set.
+    private static @Nullable PlatformTransactionManager transactionManager(ContainerProperties properties) {
+        return properties.getTransactionManager();
+    }
+
+    private static void checkAcknowledgments(
+            ProtectedListener listener, ContainerProperties properties, Report report) {
+        AckMode mode = properties.getAckMode();
+        Duration retention = listener.consumer().retention();
+        Duration ackTime = Duration.ofMillis(properties.getAckTime());
+        if (properties.isAsyncAcks()) {
+            report.add(
+                    Check.ASYNC_ACKS,
+                    "Its container has asyncAcks.",
+                    "Remove setAsyncAcks(true) and spring.kafka.listener.async-acks=true.");
+        }
+        if (properties.getTopicPartitions() != null && listener.container().getGroupId() == null) {
+            report.add(
+                    Check.NO_ACKNOWLEDGMENT,
+                    "It has topicPartitions and no group id, so that no offset can be committed.",
+                    "Add a groupId to @KafkaListener, or set spring.kafka.consumer.group-id.");
+        } else if ((mode == AckMode.MANUAL || mode == AckMode.MANUAL_IMMEDIATE) && !takesAcknowledgment(listener)) {
+            report.add(
+                    Check.NO_ACKNOWLEDGMENT,
+                    "Its acknowledgment mode is %s, but it takes no Acknowledgment.".formatted(mode),
+                    "Add a parameter of type Acknowledgment and call acknowledge(), or set"
+                            + " spring.kafka.listener.ack-mode=record or, from Spring Kafka 4.1,"
+                            + " @KafkaListener(ackMode = \"RECORD\").");
+        } else if (mode == AckMode.COUNT && properties.getAckCount() > 1) {
+            report.add(
+                    Check.LATE_COMMIT,
+                    "Its acknowledgment mode COUNT commits after %d messages, however long they take to come."
+                            .formatted(properties.getAckCount()),
+                    "Set the acknowledgment mode COUNT_TIME (spring.kafka.listener.ack-mode=count_time), or leave it.");
+        } else if (listener.consumer().strategy().isForgetful()
+                && (mode == AckMode.TIME || mode == AckMode.COUNT_TIME)
+                && ackTime.compareTo(retention) >= 0) {
+            report.add(
+                    Check.LATE_COMMIT,
+                    "Its acknowledgment mode %s commits every %s, but messages are remembered for %s."
+                            .formatted(mode, Findings.format(ackTime), Findings.format(retention)),
+                    "Lower spring.kafka.listener.ack-time, or raise the retention.");
+        }
+    }
+
+    private static boolean takesAcknowledgment(ProtectedListener listener) {
+        return Arrays.stream(listener.method().getParameterTypes())
+                .anyMatch(type -> ACKNOWLEDGMENT_CARRIERS.stream().anyMatch(carrier -> carrier.isAssignableFrom(type)));
+    }
+
+    private static void checkErrorHandling(ProtectedListener listener, Report report) {
+        CommonErrorHandler handler = ErrorHandlerInstaller.handlerOf(listener.container());
+        if (ContainerFacts.deliversBatches(listener.container()) && ContainerFacts.ignoresBatches(handler)) {
+            report.add(
+                    Check.BATCH_ERROR_HANDLER,
+                    "Its container delivers batches, and its error handler does not implement handleBatch.",
+                    "Use a DefaultErrorHandler, or implement handleBatch.");
+        }
+        if (handler instanceof CommonLoggingErrorHandler
+                || (handler instanceof FailedRecordProcessor processor
+                        && SpringKafkaInternals.hasNoRecoverer(processor))) {
+            report.add(
+                    Check.DROPPED_FAILURES,
+                    "Its container's error handler has no recoverer.",
+                    "Write new DefaultErrorHandler(new DeadLetterPublishingRecoverer(kafkaTemplate), backOff), which"
+                            + " sends it to a dead-letter topic. If its back-off never ends, relax this check.");
+        }
+        if (listener.kafkaListeners().anyMatch(annotation -> StringUtils.hasText(annotation.errorHandler()))) {
+            report.add(
+                    Check.LISTENER_ERROR_HANDLER,
+                    "It has a KafkaListenerErrorHandler.",
+                    "Remove @KafkaListener(errorHandler = …) and let the container's DefaultErrorHandler retry and"
+                            + " recover; if it always throws, relax this check.");
+        }
+    }
+}

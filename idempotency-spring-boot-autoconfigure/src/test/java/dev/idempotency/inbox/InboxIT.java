@@ -1,0 +1,691 @@
+package dev.idempotency.inbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import dev.idempotency.Claim;
+import dev.idempotency.IdempotentListener;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.ReplayException;
+import dev.idempotency.app.Effects;
+import dev.idempotency.app.SharedApplicationTest;
+import dev.idempotency.app.TestApplication;
+import dev.idempotency.app.TopicContents;
+import dev.idempotency.metrics.IdempotencyMeters;
+import dev.idempotency.retention.Cleanup;
+import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.testing.TestKafka;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeader;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.kafka.autoconfigure.KafkaProperties;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
+import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.kafka.support.serializer.ErrorHandlingDeserializer;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** An application that keeps its messages; each kind of listener is a consumer with a topic of its own. */
+@ExtendWith(OutputCaptureExtension.class)
+class InboxIT extends SharedApplicationTest {
+
+    private static final int MAX_PAYLOAD = 5000;
+
+    private Inbox inbox;
+
+    @BeforeAll
+    void start() {
+        createTopics(1, "any", "stripped", "given", "unprotected", "buffer", "class", "large", "batch", "fallible");
+        createTopics(1, "many", "coordinates", "retried", "unrecorded", "unkept", "nacked", "stubborn", "replaying");
+        createTopics(1, "origin", "left", "others");
+        createTopics(3, "spread");
+        start(
+                Listeners.class,
+                "idempotency.inbox.enabled=true",
+                "idempotency.inbox.max-payload=" + MAX_PAYLOAD + "B",
+                "idempotency.inbox.retention.processed=2d",
+                "idempotency.inbox.retention.failed=10d",
+                "idempotency.cleanup.interval=-",
+                "idempotency.errors.initial-interval=1ms",
+                "idempotency.errors.max-attempts=2");
+        this.inbox = this.app.bean(Inbox.class);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void sendAndAwait(String kind, String id, String payload) {
+        this.app.send(topic(kind), id, payload);
+        awaitCaughtUp(kind);
+    }
+
+    private void failAt(String payload, int times) {
+        this.app.bean(Listeners.class).failAt(payload, times);
+    }
+
+    private InboxMessage message(String consumer, String id) {
+        InboxMessage message = this.inbox.find(new MessageId(consumer, id));
+        assertThat(message).as("message %s of %s", id, consumer).isNotNull();
+        return message;
+    }
+
+    private InboxEntry assertEntry(String consumer, String id, InboxStatus status, int attempts) {
+        InboxEntry entry = message(consumer, id).entry();
+        assertThat(entry.status()).isEqualTo(status);
+        assertThat(entry.attempts()).isEqualTo(attempts);
+        return entry;
+    }
+
+    private double count(String consumer, String meter) {
+        return this.app
+                .bean(MeterRegistry.class)
+                .get(meter)
+                .tag(IdempotencyMeters.CONSUMER, consumer)
+                .counter()
+                .count();
+    }
+
+    /** Neither as text nor as databases write binary values. */
+    private static void assertThatNoPayloadIsIn(CapturedOutput output) {
+        assertThat(output.getAll())
+                .doesNotContain("secret-payload", HexFormat.of().formatHex(bytes("secret-payload")));
+    }
+
+    @Test
+    void aProcessedMessageIsKeptByteForByteAsItWasReceived() throws Exception {
+        byte[] payload = new byte[MAX_PAYLOAD];
+        new Random(1).nextBytes(payload);
+        List<Header> headers = List.of(
+                new RecordHeader("message-id", bytes("1")),
+                new RecordHeader("ce_type", bytes("payment")),
+                new RecordHeader("binary", new byte[] {0, -1, 10, 37}),
+                new RecordHeader("binary", new byte[] {7}),
+                new RecordHeader("nothing", (byte[]) null));
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", TestKafka.bootstrapServers()),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            producer.send(new ProducerRecord<>(topic("stripped"), 0, bytes("the key"), payload, headers))
+                    .get(30, TimeUnit.SECONDS);
+        }
+        awaitCaughtUp("stripped");
+        InboxMessage message = message("stripped", "1");
+        assertThat(message.payload()).isEqualTo(payload);
+        assertThat(message.key()).isEqualTo(bytes("the key"));
+        assertThat(message.headers()).isEqualTo(headers);
+        InboxEntry entry = assertEntry("stripped", "1", InboxStatus.PROCESSED, 1);
+        assertThat(entry.type()).isEqualTo("payment");
+        assertThat(entry.record()).isEqualTo(new RecordCoordinates(topic("stripped"), 0, 0));
+        assertThat(entry.payloadSize()).isEqualTo(MAX_PAYLOAD);
+        assertThat(entry.payloadOmitted()).isNull();
+        assertThat(entry.lastError()).isNull();
+        assertThat(entry.processedAt()).isNotNull().isAfterOrEqualTo(entry.receivedAt());
+    }
+
+    @Test
+    void jsonCanBeReadInTheViewAndOtherPayloadsDoNotHinderThat() {
+        sendAndAwait("any", "json", "{\"amount\": 12}");
+        sendAndAwait("any", "text", "no json");
+        sendAndAwait("any", "nothing", null);
+        Map<String, Object> json = readable("json");
+        assertThat(json.get("payload_json").toString()).isEqualTo("{\"amount\": 12}");
+        assertThat(json.get("record_headers")).isEqualTo("message-id: json");
+        assertThat(readable("text")).containsEntry("payload_json", null).containsEntry("payload_text", "no json");
+        assertThat(readable("nothing"))
+                .containsEntry("payload_text", null)
+                .containsEntry("payload_omitted", null)
+                .containsEntry("message_type", null);
+    }
+
+    private Map<String, Object> readable(String id) {
+        return this.app.jdbc().queryForMap("select * from idempotency_inbox_readable where message_id = ?", id);
+    }
+
+    @Test
+    void deserializersGivenToAFactoryOrContainerWorkAsWithoutTheInbox() {
+        for (String kind : List.of("given", "unprotected")) {
+            send(kind, "bad", "good");
+            awaitCaughtUp(kind);
+            assertThat(effectsOf(kind)).containsExactly(kind + " good");
+        }
+        assertThat(TopicContents.values(topic("given") + "-dlt")).containsExactly("bad");
+        assertThat(message("given", "good").payload()).isEqualTo(bytes("good"));
+        sendAndAwait("buffer", "1", "bytes");
+        assertThat(effectsOf("buffer")).containsExactly("buffer bytes");
+        assertThat(message("buffer", "1").payload()).isEqualTo(bytes("bytes"));
+        sendAndAwait("class", "1", "text");
+        assertThat(effectsOf("class")).containsExactly("class TEXT");
+        assertThat(message("class", "1").payload()).isEqualTo(bytes("text"));
+    }
+
+    @Test
+    void aPayloadBeyondTheLimitIsLeftOutAndCannotBeReplayed() {
+        String kept = "x".repeat(MAX_PAYLOAD);
+        failAt(kept + "x", 2);
+        sendAndAwait("large", "1", kept + "x");
+        sendAndAwait("large", "2", kept);
+        assertThat(message("large", "2").payload()).hasSize(MAX_PAYLOAD);
+        InboxMessage large = message("large", "1");
+        assertThat(large.payload()).isNull();
+        assertThat(large.entry().payloadSize()).isEqualTo(MAX_PAYLOAD + 1);
+        assertThat(large.entry().payloadOmitted()).isEqualTo("too large");
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(new MessageId("large", "1")))
+                .withMessageContainingAll("payload was not kept (too large)", "idempotency.inbox.max-payload");
+        assertThat(this.inbox.replayFailed("large")).isEqualTo(new ReplayResult(0, 0, 1));
+    }
+
+    @Test
+    void processedAndFailedMessagesAreForgottenAfterTimesOfTheirOwn() {
+        sendAndAwait("any", "here", "so that the consumer is known");
+        Map<String, String> agesByStatus = Map.of("processed", "1,3", "failed", "3,9,11", "replayed", "9,11");
+        agesByStatus.forEach((status, ages) -> {
+            for (String age : ages.split(",")) {
+                this.app.jdbc().update("""
+                                insert into idempotency_inbox (consumer_id, message_id, status, record_topic,
+                                    record_partition, record_offset, record_headers, attempts, updated_at)
+                                values ('any', ?, ?, 'cleaned', 0, 0, '', 1, now() - ? * interval '1 day')
+                                """, status + age, status, Integer.parseInt(age));
+            }
+        });
+        assertThat(this.app.bean(Cleanup.class).run().deletedByTask()).containsEntry("inbox", 3L);
+        assertThat(this.app
+                        .jdbc()
+                        .queryForList(
+                                "select message_id from idempotency_inbox where record_topic = 'cleaned' order by 1",
+                                String.class))
+                .containsExactly("failed3", "failed9", "processed1", "replayed9");
+    }
+
+    @Test
+    void attemptsInRetryTopicsAreAttemptsAtTheSameMessageAndItsReplayBeginsAnew() {
+        failAt("retried", 5);
+        this.app.send(topic("retried"), "1", "retried");
+        Awaitility.await("dead letter").atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(
+                        TopicContents.values(topic("retried") + "-dlt"))
+                .hasSize(1));
+        InboxEntry failed = assertEntry("retried", "1", InboxStatus.FAILED, 3);
+        assertThat(failed.record().topic()).isEqualTo(topic("retried"));
+        this.inbox.replay(new MessageId("retried", "1"));
+        Awaitility.await("processed")
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> message("retried", "1").entry().status() == InboxStatus.PROCESSED);
+        assertEntry("retried", "1", InboxStatus.PROCESSED, 6);
+        assertThat(effectsOf("retried")).containsExactly("retried retried");
+        assertThat(message("retried", "1").headers()).extracting(Header::key).containsExactly("message-id");
+    }
+
+    @Test
+    void ofABatchOnlyTheMessageThatFailedIsShownAsFailedAndItsReplayIsProcessed() {
+        failAt("part 3", 1000);
+        for (int i = 0; i < 6; i++) {
+            this.app.send(topic("batch"), "id-" + i, "part " + i);
+        }
+        awaitCaughtUp("batch");
+        InboxQuery all = InboxQuery.ALL.withConsumer("batch");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.PROCESSED)).entries())
+                .hasSize(5);
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.FAILED)).entries())
+                .singleElement()
+                .satisfies(entry -> assertThat(entry.id()).isEqualTo(new MessageId("batch", "id-3")));
+        failAt("part 3", 0);
+        assertThat(this.inbox.replayFailed("batch").sent()).isOne();
+        awaitCaughtUp("batch");
+        assertThat(effectsOf("batch")).hasSize(6).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aFailureThatCannotBeRecordedChangesNothingElse(CapturedOutput output) {
+        refuse("no_failures", "unrecorded", InboxStatus.FAILED);
+        failAt("secret-payload unrecorded", 1);
+        sendAndAwait("unrecorded", "1", "secret-payload unrecorded");
+        assertEntry("unrecorded", "1", InboxStatus.PROCESSED, 1);
+        assertThat(effectsOf("unrecorded")).hasSize(1);
+        assertThat(count("unrecorded", IdempotencyMeters.INBOX_UNRECORDED)).isEqualTo(1);
+        assertThat(output).contains("could not be recorded in the inbox", "no_failures");
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void aMessageThatCannotBeKeptIsNotProcessedEither(CapturedOutput output) {
+        refuse("nothing", "unkept", InboxStatus.PROCESSED);
+        sendAndAwait("unkept", "1", "secret-payload unkept");
+        assertThat(assertEntry("unkept", "1", InboxStatus.FAILED, 2).lastError())
+                .contains("nothing");
+        assertThat(effectsOf("unkept")).isEmpty();
+        assertThatNoPayloadIsIn(output);
+    }
+
+    private void refuse(String constraint, String consumer, InboxStatus status) {
+        this.app
+                .jdbc()
+                .execute("alter table idempotency_inbox add constraint %s check (consumer_id <> '%s' or status <> '%s')"
+                        .formatted(constraint, consumer, status));
+    }
+
+    @Test
+    void whatWasDeadLetteredIsShownAsFailedAndReplayedAfterAFix(CapturedOutput output) {
+        failAt("secret-payload", 3);
+        sendAndAwait("fallible", "fixed", "secret-payload");
+        InboxEntry failed = assertEntry("fallible", "fixed", InboxStatus.FAILED, 2);
+        assertThat(TopicContents.values(topic("fallible") + "-dlt")).contains("secret-payload");
+        assertThat(failed.lastError()).startsWith("java.lang.IllegalStateException: told to fail");
+        assertThat(failed.processedAt()).isNull();
+        double replays = count("fallible", IdempotencyMeters.INBOX_REPLAYS);
+        this.inbox.replay(new MessageId("fallible", "fixed"));
+        awaitCaughtUp("fallible");
+        InboxEntry processed = assertEntry("fallible", "fixed", InboxStatus.PROCESSED, 4);
+        assertThat(processed.lastError()).contains("told to fail");
+        assertThat(processed.replays()).isOne();
+        assertThat(processed.record()).isEqualTo(failed.record());
+        assertThat(effectsOf("fallible")).containsOnlyOnce("fallible secret-payload");
+        assertThat(count("fallible", IdempotencyMeters.INBOX_REPLAYS)).isEqualTo(replays + 1);
+        assertThat(output).contains("Replayed message 'fixed' of consumer 'fallible'");
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void allFailedMessagesOfAConsumerAreReplayedInTheirOrderAndOnlyOnce() {
+        for (int i = 0; i < 3; i++) {
+            failAt("many " + i, 2);
+            this.app.send(topic("many"), "id-" + i, "many " + i);
+        }
+        sendAndAwait("many", "good", "many good");
+        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(3, 0, 0));
+        assertThat(this.inbox.replayFailed("many")).isEqualTo(new ReplayResult(0, 0, 0));
+        awaitCaughtUp("many");
+        assertThat(effectsOf("many")).hasSize(4).doesNotHaveDuplicates();
+        assertThat(TopicContents.values(topic("many")).subList(4, 7)).containsExactly("many 0", "many 1", "many 2");
+    }
+
+    @Test
+    void aProcessedMessageIsReplayedOnlyWhenItIsForgottenOnPurpose() {
+        MessageId twice = new MessageId("fallible", "twice");
+        sendAndAwait("fallible", "twice", "twice");
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(twice))
+                .withMessageContainingAll("has been processed", "Forget it on purpose");
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(new MessageId("fallible", "unknown")))
+                .withMessageContaining("not in the inbox");
+        this.inbox.forgetAndReplay(twice);
+        awaitCaughtUp("fallible");
+        assertEntry("fallible", "twice", InboxStatus.PROCESSED, 2);
+        assertThat(effectsOf("fallible")).filteredOn("fallible twice"::equals).hasSize(2);
+        failAt("twice", 2);
+        this.inbox.forgetAndReplay(twice);
+        awaitCaughtUp("fallible");
+        assertThat(assertEntry("fallible", "twice", InboxStatus.FAILED, 4).processedAt())
+                .isNull();
+    }
+
+    /** A listener of a dead-letter topic means that topic, not the one whose listener gave up. */
+    @Test
+    void aMessageGoesBackToTheTopicOfItsListenerThoughItCameFromAnother() {
+        ProducerRecord<String, String> letter = new ProducerRecord<>(topic("coordinates"), "letter");
+        letter.headers()
+                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, bytes(topic("origin")))
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_PARTITION,
+                        ByteBuffer.allocate(4).putInt(0).array())
+                .add(
+                        KafkaHeaders.DLT_ORIGINAL_OFFSET,
+                        ByteBuffer.allocate(8).putLong(5).array());
+        failAt("letter", 2);
+        failAt("keyless", 2);
+        this.app.send(letter);
+        this.app.send(topic("coordinates"), null, "keyless");
+        awaitCaughtUp("coordinates");
+        InboxQuery all = InboxQuery.ALL.withConsumer("coordinates");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.FAILED)).entries())
+                .extracting(entry -> entry.record().topic())
+                .containsExactly(topic("coordinates"), topic("coordinates"));
+        assertThat(this.inbox.replayFailed("coordinates").sent()).isEqualTo(2);
+        awaitCaughtUp("coordinates");
+        assertThat(effectsOf("coordinates")).containsExactly("coordinates keyless", "coordinates letter");
+        assertThat(this.inbox.find(all.withStatus(InboxStatus.PROCESSED)).entries())
+                .hasSize(2);
+        assertThat(this.inbox.find(all).entries()).hasSize(2);
+    }
+
+    @Test
+    void aReplayGoesToThePartitionOfItsRecord() {
+        for (int partition = 0; partition < 3; partition++) {
+            String payload = "to " + partition;
+            failAt(payload, 2);
+            ProducerRecord<String, String> record =
+                    new ProducerRecord<>(topic("spread"), partition, "the same key", payload);
+            record.headers().add("message-id", bytes(payload));
+            this.app.send(record);
+        }
+        awaitCaughtUp("spread");
+        assertThat(this.inbox.replayFailed("spread").sent()).isEqualTo(3);
+        awaitCaughtUp("spread");
+        assertThat(TopicContents.of(topic("spread"))).hasSize(6).allSatisfy(record -> assertThat(record.value())
+                .isEqualTo("to " + record.partition()));
+        assertThat(effectsOf("spread")).containsExactly("spread to 0", "spread to 1", "spread to 2");
+    }
+
+    @Test
+    void whatWasCommittedThoughTheListenerThrewIsShownAsProcessed() {
+        failAt("stubborn", 1000);
+        sendAndAwait("stubborn", "1", "stubborn");
+        assertThat(effectsOf("stubborn")).containsExactly("stubborn stubborn");
+        assertEntry("stubborn", "1", InboxStatus.PROCESSED, 1);
+    }
+
+    @Test
+    void aListenerThatReplaysAMessageAndFailsIsUndoneAsAWhole() {
+        insert("within", "2", InboxStatus.FAILED, topic("others"), 0, bytes("x"));
+        sendAndAwait("replaying", "first", "2");
+        assertThat(effectsOf("replaying")).isEmpty();
+        assertThat(this.app.bean(ProcessedMessageStore.class).find(List.of(new MessageId("replaying", "first"))))
+                .isEmpty();
+        assertThat(message("within", "2").entry().replays()).isPositive();
+    }
+
+    @Test
+    void aNackIsAFailureToo() {
+        failAt("nacked", 1);
+        sendAndAwait("nacked", "1", "nacked");
+        assertThat(effectsOf("nacked")).containsExactly("nacked nacked");
+        assertThat(assertEntry("nacked", "1", InboxStatus.PROCESSED, 2).lastError())
+                .contains("nack()");
+    }
+
+    private void insert(String consumer, String id, InboxStatus status, String topic, int partition, byte[] payload) {
+        this.app.jdbc().update("""
+                        insert into idempotency_inbox (consumer_id, message_id, status, record_topic, record_partition,
+                            record_offset, record_headers, payload, payload_size, attempts)
+                        values (?, ?, ?, ?, ?, 0, '', ?, ?, 1)
+                        """, consumer, id, status.toString(), topic, partition, payload, payload.length);
+    }
+
+    @Test
+    void whatCannotBeSentStaysAsItIsAndItsPayloadIsNotLogged(CapturedOutput output) {
+        byte[] payload = bytes("secret-payload".repeat(100_000));
+        insert("huge", "1", InboxStatus.FAILED, topic("origin"), 0, payload);
+        insert("huge", "2", InboxStatus.PROCESSED, topic("origin"), 0, payload);
+        MessageId processed = new MessageId("huge", "2");
+        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
+                .executeWithoutResult(status ->
+                        store.claim(List.of(new Claim(processed, new RecordCoordinates(topic("origin"), 0, 0)))));
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.replay(new MessageId("huge", "1")))
+                .withMessageContainingAll("could not be sent to " + topic("origin"), "RecordTooLarge");
+        assertThatExceptionOfType(ReplayException.class)
+                .isThrownBy(() -> this.inbox.forgetAndReplay(processed))
+                .withMessageContaining("Nothing was forgotten");
+        assertThat(store.find(List.of(processed))).containsKey(processed);
+        assertEntry("huge", "1", InboxStatus.FAILED, 1);
+        assertThat(assertEntry("huge", "2", InboxStatus.PROCESSED, 1).replays()).isZero();
+        assertThatNoPayloadIsIn(output);
+    }
+
+    @Test
+    void aMessageWhoseTopicOrPartitionIsGoneDoesNotKeepOthersFromBeingReplayed(CapturedOutput output) {
+        insert("gone", "partition", InboxStatus.FAILED, topic("left"), 7, bytes("x"));
+        insert("gone", "topic", InboxStatus.FAILED, topic("gone"), 0, bytes("x"));
+        insert("gone", "here", InboxStatus.FAILED, topic("others"), 0, bytes("x"));
+        insert("gone", "there", InboxStatus.FAILED, topic("left"), 0, bytes("x"));
+        assertThat(this.inbox.replayFailed("gone")).isEqualTo(new ReplayResult(2, 2, 0));
+        assertThat(TopicContents.values(topic("left"))).containsExactly("x");
+        assertEntry("gone", "partition", InboxStatus.FAILED, 1);
+        assertThat(output).contains("no longer a partition 7 of topic", "no longer a topic");
+    }
+
+    @Import({Effects.class, SimpleMeterRegistry.class, TestApplication.WithJpa.class})
+    static class Listeners {
+
+        private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
+        private final Effects effects;
+        private final ObjectProvider<Inbox> inbox;
+
+        Listeners(Effects effects, ObjectProvider<Inbox> inbox) {
+            this.effects = effects;
+            this.inbox = inbox;
+        }
+
+        /** A method, since the application has a proxy of this. */
+        void failAt(String payload, int times) {
+            this.failures.put(payload, new AtomicInteger(times));
+        }
+
+        private boolean fails(String payload) {
+            AtomicInteger left = this.failures.get(payload);
+            return left != null && left.getAndDecrement() > 0;
+        }
+
+        private void work(String kind, String payload) {
+            this.effects.happen(kind + " " + payload.substring(0, Math.min(payload.length(), 100)));
+            if (fails(payload)) {
+                throw new IllegalStateException("told to fail");
+            }
+        }
+
+        @KafkaListener(topics = "any${suffix}", groupId = "any${suffix}")
+        @IdempotentListener(consumer = "any")
+        void any(ConsumerRecord<String, Object> record) {}
+
+        @KafkaListener(
+                topics = "stripped${suffix}",
+                groupId = "stripped${suffix}",
+                properties = "value.deserializer=dev.idempotency.inbox.InboxIT$HeaderRemovingDeserializer")
+        @IdempotentListener(consumer = "stripped")
+        void stripped(ConsumerRecord<String, Object> record) {}
+
+        @KafkaListener(topics = "given${suffix}", groupId = "given${suffix}", containerFactory = "givenDeserializers")
+        @IdempotentListener(consumer = "given")
+        void given(ConsumerRecord<String, String> record) {
+            this.effects.happen("given " + record.value());
+        }
+
+        @KafkaListener(
+                topics = "unprotected${suffix}",
+                groupId = "unprotected${suffix}",
+                containerFactory = "givenDeserializers")
+        void unprotected(ConsumerRecord<String, String> record) {
+            this.effects.happen("unprotected " + record.value());
+        }
+
+        @KafkaListener(
+                topics = "buffer${suffix}",
+                groupId = "buffer${suffix}",
+                properties = "value.deserializer=org.apache.kafka.common.serialization.ByteBufferDeserializer")
+        @IdempotentListener(consumer = "buffer")
+        void buffer(ConsumerRecord<String, ByteBuffer> record) {
+            this.effects.happen("buffer " + StandardCharsets.UTF_8.decode(record.value()));
+        }
+
+        @KafkaListener(topics = "class${suffix}", groupId = "class${suffix}", containerPostProcessor = "shouting")
+        @IdempotentListener(consumer = "class")
+        void ofClass(ConsumerRecord<String, String> record) {
+            this.effects.happen("class " + record.value());
+        }
+
+        @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
+        @IdempotentListener(consumer = "large", inbox = "true")
+        void large(String payload) {
+            work("large", payload);
+        }
+
+        @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", batch = "true")
+        @IdempotentListener(consumer = "batch")
+        void batch(List<String> payloads) {
+            for (int i = 0; i < payloads.size(); i++) {
+                this.effects.happen("batch " + payloads.get(i));
+                if (fails(payloads.get(i))) {
+                    throw new BatchListenerFailedException("bad", i);
+                }
+            }
+        }
+
+        @KafkaListener(topics = "fallible${suffix}", groupId = "fallible${suffix}")
+        @IdempotentListener(consumer = "fallible")
+        void fallible(String payload) {
+            work("fallible", payload);
+        }
+
+        @KafkaListener(topics = "many${suffix}", groupId = "many${suffix}")
+        @IdempotentListener(consumer = "many")
+        void many(String payload) {
+            work("many", payload);
+        }
+
+        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
+        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
+        void coordinates(String payload) {
+            work("coordinates", payload);
+        }
+
+        @RetryableTopic(attempts = "3", backOff = @BackOff(delay = 100))
+        @KafkaListener(topics = "retried${suffix}", groupId = "retried${suffix}")
+        @IdempotentListener(consumer = "retried")
+        void retried(String payload) {
+            work("retried", payload);
+        }
+
+        @KafkaListener(topics = "unrecorded${suffix}", groupId = "unrecorded${suffix}")
+        @IdempotentListener(consumer = "unrecorded")
+        void unrecorded(String payload) {
+            work("unrecorded", payload);
+        }
+
+        @KafkaListener(topics = "unkept${suffix}", groupId = "unkept${suffix}")
+        @IdempotentListener(consumer = "unkept")
+        void unkept(String payload) {
+            work("unkept", payload);
+        }
+
+        @KafkaListener(topics = "spread${suffix}", groupId = "spread${suffix}")
+        @IdempotentListener(consumer = "spread")
+        void spread(String payload) {
+            work("spread", payload);
+        }
+
+        @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
+        @IdempotentListener(consumer = "stubborn")
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        void stubborn(String payload) {
+            work("stubborn", payload);
+        }
+
+        @KafkaListener(topics = "nacked${suffix}", groupId = "nacked${suffix}", containerPostProcessor = "manualAcks")
+        @IdempotentListener(consumer = "nacked")
+        void nacked(String payload, Acknowledgment acknowledgment) {
+            this.effects.happen("nacked " + payload);
+            if (fails(payload)) {
+                acknowledgment.nack(Duration.ofMillis(10));
+            } else {
+                acknowledgment.acknowledge();
+            }
+        }
+
+        @KafkaListener(topics = "replaying${suffix}", groupId = "replaying${suffix}")
+        @IdempotentListener(consumer = "replaying")
+        void replaying(String payload) {
+            this.effects.happen("replaying " + payload);
+            this.inbox.getObject().replay(new MessageId("within", payload));
+            throw new IllegalStateException("told to fail");
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manualAcks() {
+            return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL);
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> shouting() {
+            return container -> container
+                    .getContainerProperties()
+                    .getKafkaConsumerProperties()
+                    .put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, Shouting.class);
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> givenDeserializers(
+                KafkaProperties properties, Environment environment) {
+            Map<String, Object> configuration = properties.buildConsumerProperties();
+            configuration.put("bootstrap.servers", environment.getRequiredProperty("spring.kafka.bootstrap-servers"));
+            DefaultKafkaConsumerFactory<Object, Object> consumers = new DefaultKafkaConsumerFactory<>(configuration);
+            Deserializer<Object> text = (topic, data) -> new String(data, StandardCharsets.UTF_8);
+            Deserializer<Object> picky = (topic, data) -> {
+                if (new String(data, StandardCharsets.UTF_8).equals("bad")) {
+                    throw new IllegalArgumentException("cannot be read");
+                }
+                return text.deserialize(topic, data);
+            };
+            consumers.setKeyDeserializer(text);
+            consumers.setValueDeserializerSupplier(() -> new ErrorHandlingDeserializer<>(picky));
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
+                    new ConcurrentKafkaListenerContainerFactory<>();
+            factory.setConsumerFactory(consumers);
+            return factory;
+        }
+    }
+
+    /** As deserializers of JSON do: they remove the headers that told them the type. */
+    public static final class HeaderRemovingDeserializer implements Deserializer<String> {
+
+        @Override
+        public String deserialize(String topic, byte[] data) {
+            return "decoded";
+        }
+
+        @Override
+        public String deserialize(String topic, Headers headers, byte[] data) {
+            headers.remove("ce_type");
+            return "decoded";
+        }
+    }
+
+    public static final class Shouting implements Deserializer<Object> {
+
+        @Override
+        public Object deserialize(String topic, byte[] data) {
+            return new String(data, StandardCharsets.UTF_8).toUpperCase(Locale.ROOT);
+        }
+    }
+}
