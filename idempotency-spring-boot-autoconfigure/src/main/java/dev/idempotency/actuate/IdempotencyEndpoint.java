@@ -132,8 +132,7 @@ public final class IdempotencyEndpoint {
         }
         if (topic != null || partition != null) {
             throw new InvalidEndpointRequestException(
-                    "Give either 'messageId', or 'topic' and 'partition'",
-                    "Too many parameters");
+                    "Give either 'messageId', or 'topic' and 'partition'", "Too many parameters");
         }
         return forgetMessage(consumer, messageId, security);
     }

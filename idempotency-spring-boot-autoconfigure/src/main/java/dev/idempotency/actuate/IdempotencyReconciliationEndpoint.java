@@ -80,9 +80,11 @@ public final class IdempotencyReconciliationEndpoint {
             request = new ReconciliationRequest(
                     consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
         } catch (DateTimeParseException ex) {
-            return new WebEndpointResponse<>(new EndpointInput.Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(
+                    new EndpointInput.Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
-            return new WebEndpointResponse<>(new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(
+                    new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         }
         logger.warn(
                 "A reconciliation of consumer '{}' since {}{} was requested by {}",

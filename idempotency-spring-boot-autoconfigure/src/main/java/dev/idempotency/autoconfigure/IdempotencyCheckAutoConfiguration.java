@@ -19,7 +19,8 @@ import org.springframework.core.env.Environment;
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
-    ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
+    ListenerChecks idempotencyListenerChecks(
+            ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
         return new ListenerChecks(beanFactory, properties.checkPolicy(), properties.brokerCheckTimeout());
     }
 

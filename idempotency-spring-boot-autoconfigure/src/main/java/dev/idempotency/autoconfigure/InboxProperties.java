@@ -20,7 +20,6 @@ public record InboxProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("1MB") DataSize maxPayload,
 
-
         @DefaultValue Retention retention) {
 
     private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");

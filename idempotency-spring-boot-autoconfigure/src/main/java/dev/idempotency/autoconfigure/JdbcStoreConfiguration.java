@@ -3,10 +3,10 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.OutageRegistry;
-import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.inbox.InboxPurge;
+import dev.idempotency.inbox.InboxRecorder;
 import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.observe.ConsumerRegistry;
@@ -79,8 +79,7 @@ final class JdbcStoreConfiguration {
     /** A parent context's knows none of the consumers of this one. */
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-    Cleanup idempotencyCleanup(
-            ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
+    Cleanup idempotencyCleanup(ObjectProvider<CleanupTask> tasks, ObjectProvider<CleanupObserver> observers) {
         return new Cleanup(
                 tasks.orderedStream().toList(), observers.orderedStream().toList());
     }
@@ -150,7 +149,9 @@ final class JdbcStoreConfiguration {
             ObjectProvider<ResultConverter> converter,
             IdempotencyProperties properties) {
         return new KeptResults(
-                store.database(), converter::getIfAvailable, properties.results().maxSize());
+                store.database(),
+                converter::getIfAvailable,
+                properties.results().maxSize());
     }
 
     @Bean
@@ -165,8 +166,7 @@ final class JdbcStoreConfiguration {
                 "results",
                 ProcessedMessagePurge.ofResults(store.database()),
                 () -> declared.getObject()
-                        .resultRetentions(
-                                all.retentions(), properties.results().longestRetention()),
+                        .resultRetentions(all.retentions(), properties.results().longestRetention()),
                 cleanup.orphansAfter().duration());
     }
 

@@ -155,8 +155,8 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
                                 + " handler, or set idempotency.errors.dead-letter.enabled=false.")
                         .formatted(consumer));
             }
-            this.producer = new RawRecordProducer(
-                    factory.getConfigurationProperties(), this.applicationName, "dead-letters");
+            this.producer =
+                    new RawRecordProducer(factory.getConfigurationProperties(), this.applicationName, "dead-letters");
             this.producer.postProcessWith(factory.getPostProcessors());
             this.serializers = new ProducerSerializers(() -> factory);
         }

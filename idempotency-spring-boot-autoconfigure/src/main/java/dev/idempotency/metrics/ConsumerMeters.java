@@ -68,7 +68,9 @@ final class ConsumerMeters implements ConsumerObserver {
                             .register(registry));
         }
         this.conflicts = counter(
-                IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload", this.tags);
+                IdempotencyMeters.DEDUP_CONFLICTS,
+                "Messages with the id of another one, and another payload",
+                this.tags);
         this.retries =
                 counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed", this.tags);
         this.deadLetters =
@@ -197,7 +199,6 @@ final class ConsumerMeters implements ConsumerObserver {
 
     /** How a claim was answered. */
     private enum ClaimResult {
-
         CLAIMED,
         DUPLICATE,
         /** A batch with some of each. */

@@ -43,7 +43,8 @@ record Actuator(TestApplication app, @Nullable String user) {
 
     private HttpResponse<String> request(String method, String path, @Nullable String body) {
         String port = this.app.context().getEnvironment().getProperty("local.server.port");
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
+        HttpRequest.Builder request = HttpRequest.newBuilder(
+                        URI.create("http://localhost:" + port + "/actuator" + path))
                 .header("Content-Type", "application/json")
                 .method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody());
         if (this.user != null) {

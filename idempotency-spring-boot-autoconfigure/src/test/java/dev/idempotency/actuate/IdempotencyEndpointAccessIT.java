@@ -61,7 +61,8 @@ class IdempotencyEndpointAccessIT {
             assertThat(actuator.get(first).statusCode()).isEqualTo(200);
             assertThat(actuator.get("/idempotency").statusCode()).isEqualTo(200);
             assertThat(actuator.get("/idempotencyinbox").statusCode()).isEqualTo(200);
-            assertThat(actuator.get("/idempotencyinbox?consumer=billing&messageId=1").statusCode())
+            assertThat(actuator.get("/idempotencyinbox?consumer=billing&messageId=1")
+                            .statusCode())
                     .isEqualTo(404);
             assertThat(actuator.get("/health").statusCode()).isEqualTo(200);
             assertThat(app.bean(Cleanup.class).run().failed()).isFalse();
@@ -71,9 +72,11 @@ class IdempotencyEndpointAccessIT {
             assertThat(app.bean(Schema.class).missing()).isEmpty();
             assertThat(app.bean(LeftOpen.class).where).isEmpty();
 
-            assertThat(actuator.delete("/idempotency?consumer=billing/eu&messageId=1").statusCode())
+            assertThat(actuator.delete("/idempotency?consumer=billing/eu&messageId=1")
+                            .statusCode())
                     .isEqualTo(204);
-            assertThat(actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1").statusCode())
+            assertThat(actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1")
+                            .statusCode())
                     .isEqualTo(204);
             assertThat(count(database)).isZero();
         }

@@ -58,8 +58,8 @@ class IdempotencyEndpointIT {
         this.app.bill("", "no key");
         String body = ok("/idempotency?consumer=" + BILLING);
         assertThat(List.of("messages.processed", "messages.duplicate", "messages.failed", "messages.missing_key"))
-                .allSatisfy(name -> assertThat(count(body, name) - count(before, name))
-                        .isOne());
+                .allSatisfy(name ->
+                        assertThat(count(body, name) - count(before, name)).isOne());
         assertThat(count(body, "hits.republication") - count(before, "hits.republication"))
                 .isOne();
         assertThat(JsonPath.<Integer>read(body, "$.conflicts") - (int) before.get("conflicts"))

@@ -125,7 +125,8 @@ class IdempotencyInboxEndpointIT {
         this.app.awaitCaughtUp(this.group, this.topic);
         String replay = "{\"consumer\": \"ledger\", \"messageId\": \"twice\"}";
         assertThat(post(replay).statusCode()).isEqualTo(409);
-        assertThat(new Actuator(this.app).delete("/idempotency?consumer=ledger&messageId=twice")
+        assertThat(new Actuator(this.app)
+                        .delete("/idempotency?consumer=ledger&messageId=twice")
                         .statusCode())
                 .isEqualTo(204);
         assertThat(ids("?status=forgotten")).containsExactly("twice");

@@ -176,8 +176,10 @@ class OperatorEndpointsIT {
     @Test
     void aQuestionThatMakesNoSenseIsRefused() {
         String ours = "?consumer=" + encoded(this.consumer);
-        assertThat(this.clerk.get(DEAD_LETTERS + "?consumer=nobody").statusCode()).isEqualTo(404);
-        assertThat(this.clerk.get(DEAD_LETTERS + "?status=pending").statusCode()).isEqualTo(400);
+        assertThat(this.clerk.get(DEAD_LETTERS + "?consumer=nobody").statusCode())
+                .isEqualTo(404);
+        assertThat(this.clerk.get(DEAD_LETTERS + "?status=pending").statusCode())
+                .isEqualTo(400);
         for (String query : List.of(
                 "&size=0",
                 "&size=-1",
@@ -192,7 +194,8 @@ class OperatorEndpointsIT {
                     .isEqualTo(400);
         }
         for (String elsewhere : List.of(this.topic + "-0@0", this.topic + "-dlt-0@99", this.topic + "-dlt-7@0")) {
-            assertThat(this.auditor.get(DEAD_LETTERS + ours + "&deadLetter=" + elsewhere)
+            assertThat(this.auditor
+                            .get(DEAD_LETTERS + ours + "&deadLetter=" + elsewhere)
                             .statusCode())
                     .as(elsewhere)
                     .isEqualTo(404);
@@ -219,29 +222,27 @@ class OperatorEndpointsIT {
         }
         assertThat(this.clerk.post(RECONCILIATION, "{}").statusCode()).isEqualTo(400);
         assertThat(this.clerk.delete(DEAD_LETTERS).statusCode()).isEqualTo(400);
-        assertThat(this.clerk.delete(DEAD_LETTERS + "?consumer=nobody")
-                        .statusCode())
+        assertThat(this.clerk.delete(DEAD_LETTERS + "?consumer=nobody").statusCode())
                 .isEqualTo(404);
         String nobody = "{\"consumer\": \"nobody\", \"all\": true}";
         assertThat(this.clerk.post(DEAD_LETTERS, nobody).statusCode()).isEqualTo(404);
-        assertThat(this.clerk.post(RECONCILIATION, "{\"consumer\": \"nobody\"}")
-                        .statusCode())
+        assertThat(this.clerk.post(RECONCILIATION, "{\"consumer\": \"nobody\"}").statusCode())
                 .isEqualTo(404);
-        assertThat(this.clerk.delete(RECONCILIATION + ours).statusCode())
-                .isEqualTo(404);
+        assertThat(this.clerk.delete(RECONCILIATION + ours).statusCode()).isEqualTo(404);
     }
 
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
-        String started = Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
+        String started =
+                Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
         assertThat(JsonPath.<List<String>>read(started, "$.groups")).contains(this.group);
         Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
-                        this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)),
-                        "$.redrive.state"))
+                        this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("COMPLETED"));
         HttpResponse<String> one = post(this.clerk, DEAD_LETTERS, ", \"deadLetter\": \"" + this.topic + "-dlt-0@0\"");
         assertThat(JsonPath.<Integer>read(Actuator.body(one, 200), "$.sent")).isOne();
-        assertThat(this.clerk.delete(DEAD_LETTERS + "?consumer=" + encoded(this.consumer))
+        assertThat(this.clerk
+                        .delete(DEAD_LETTERS + "?consumer=" + encoded(this.consumer))
                         .statusCode())
                 .isEqualTo(404);
         // Those that were sent back have failed again by then, and the log has told of it.
@@ -254,7 +255,8 @@ class OperatorEndpointsIT {
 
     @Test
     void aReconciliationIsStartedAndReportedAndTheLogSaysWhoAsked(CapturedOutput output) {
-        String id = JsonPath.read(Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202), "$.id");
+        String id =
+                JsonPath.read(Actuator.body(post(this.auditor, RECONCILIATION, ", \"since\": \"PT24H\""), 202), "$.id");
         String query = RECONCILIATION + "?consumer=" + encoded(this.consumer);
         String report = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))

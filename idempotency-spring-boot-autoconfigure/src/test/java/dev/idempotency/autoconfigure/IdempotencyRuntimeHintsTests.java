@@ -123,12 +123,7 @@ class IdempotencyRuntimeHintsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            classes = {
-                IdempotencyProperties.class,
-                ErrorsProperties.class,
-                CleanupProperties.class
-            })
+    @ValueSource(classes = {IdempotencyProperties.class, ErrorsProperties.class, CleanupProperties.class})
     void propertiesCanBeBound(Class<?> properties) {
         assertRegistered(reflection().onConstructorInvocation(properties.getDeclaredConstructors()[0]));
     }

@@ -126,8 +126,8 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
         limitMessageSize(topic("asking") + "-dlt", "100");
         try (FailureLog log = new FailureLog(FailureLog.ALL)) {
             send("asking", "garbled", "asking behind");
-            await().until(() -> log.linesWithExceptions().stream()
-                    .anyMatch(line -> line.contains("See that the topic")));
+            await().until(() ->
+                    log.linesWithExceptions().stream().anyMatch(line -> line.contains("See that the topic")));
             assertThat(effectsOf("asking")).doesNotContain("asking behind");
         } finally {
             limitMessageSize(topic("asking") + "-dlt", "1000000");

@@ -126,7 +126,11 @@ class KafkaTransactionsIT extends SharedApplicationTest {
             this.template.send(this.sent, payload);
         }
 
-        @KafkaListener(topics = "deprecated", groupId = "deprecated", containerFactory = "deprecatedFactory", autoStartup = "false")
+        @KafkaListener(
+                topics = "deprecated",
+                groupId = "deprecated",
+                containerFactory = "deprecatedFactory",
+                autoStartup = "false")
         @IdempotentListener("deprecated")
         void deprecated(String payload) {}
 

@@ -60,8 +60,8 @@ class LongPauseIT extends SharedApplicationTest {
         await().atMost(Duration.ofSeconds(30)).until(() -> outages.current().stream()
                 .anyMatch(outage -> outage.consumer().equals(kind)));
         beProcessedByAnother(kind);
-        await().until(
-                        () -> outages.current().stream().noneMatch(outage -> outage.consumer().equals(kind)));
+        await().until(() ->
+                outages.current().stream().noneMatch(outage -> outage.consumer().equals(kind)));
     }
 
     /** Another member of the group, whose name is the first of all, is given the partition and reads to its end. */

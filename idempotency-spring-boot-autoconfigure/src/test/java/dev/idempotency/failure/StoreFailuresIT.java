@@ -75,11 +75,7 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "records, idempotency_processed",
-        "batches, idempotency_processed",
-        "kept, idempotency_inbox"
-    })
+    @CsvSource({"records, idempotency_processed", "batches, idempotency_processed", "kept, idempotency_inbox"})
     void aTableThatIsGoneIsWaitedForAndCostsNoMessage(String kind, String table) {
         assertWaitedFor(
                 kind, "gone", "alter table " + table + " rename to gone", "alter table gone rename to " + table);
@@ -130,7 +126,14 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"records, idle", "kept, temporary", "kept, inner", "kept, readonly", "batches, idle", "batches, readonly"})
+    @CsvSource({
+        "records, idle",
+        "kept, temporary",
+        "kept, inner",
+        "kept, readonly",
+        "batches, idle",
+        "batches, readonly"
+    })
     void aMessageWhoseOwnSqlFailsLikeAnOutageIsGivenUpAlone(String kind, String fault) {
         String payload = kind + " " + fault;
         send(kind, payload, kind + " behind " + fault);
@@ -143,7 +146,8 @@ class StoreFailuresIT extends SharedApplicationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"records, down", "records, commit", "kept, 53100", "batches, down", "batches, commit", "batches, 58030"})
+    @CsvSource({"records, down", "records, commit", "kept, 53100", "batches, down", "batches, commit", "batches, 58030"
+    })
     void anOutageThatComesBackWhenTheListenerRunsIsNoMessagesFault(String kind, String fault) {
         String payload = kind + " " + fault;
         send(kind, payload, kind + " behind " + fault);

@@ -67,7 +67,9 @@ class DashboardAndAlertsIT {
                         assertThat(values).as(metric.group()).contains(matcher.group(3));
                     }
                     if (matcher.group(2).equals("=~") && !matcher.group(3).contains("$")) {
-                        assertThat(values).as(metric.group()).contains(matcher.group(3).split("\\|"));
+                        assertThat(values)
+                                .as(metric.group())
+                                .contains(matcher.group(3).split("\\|"));
                     }
                 }
             });

@@ -79,9 +79,9 @@ class MeterObserverTests {
                         .filter(name -> name.startsWith("idempotency."))
                         .filter(name -> !name.equals(IdempotencyMeters.POSITION_RESETS))
                         .toArray(String[]::new));
-        assertThat(meters).filteredOn(Counter.class::isInstance).allSatisfy(counter -> assertThat(
-                        ((Counter) counter).count())
-                .isZero());
+        assertThat(meters)
+                .filteredOn(Counter.class::isInstance)
+                .allSatisfy(counter -> assertThat(((Counter) counter).count()).isZero());
         everythingHappens(this.observer);
         assertThat(this.registry.getMeters()).hasSameSizeAs(meters);
     }
@@ -90,8 +90,8 @@ class MeterObserverTests {
     void whateverBecomesOfMessagesIsCountedAndTimed() {
         everythingHappens(this.observer);
         assertThat(List.of("claimed", "duplicate", "mixed", "timeout", "failed"))
-                .allSatisfy(result -> assertThat(timer("idempotency.claim", "result", result)
-                                .totalTime(TimeUnit.NANOSECONDS))
+                .allSatisfy(result -> assertThat(
+                                timer("idempotency.claim", "result", result).totalTime(TimeUnit.NANOSECONDS))
                         .isEqualTo(1000));
         assertThat(count("idempotency.messages", "outcome", "failed")).isEqualTo(3);
         assertThat(count("idempotency.messages", "outcome", "stale")).isOne();
