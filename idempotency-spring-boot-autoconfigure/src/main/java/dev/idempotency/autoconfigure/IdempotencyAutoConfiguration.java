@@ -15,7 +15,6 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
-import dev.idempotency.listener.PollContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -81,8 +80,7 @@ public final class IdempotencyAutoConfiguration {
             ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller errorHandlers,
             BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(
-                definitions, retryTopics, inspection, errorHandlers, new PollContainerConfigurer(beanFactory));
+        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers, beanFactory);
     }
 
     @Bean

@@ -117,7 +117,7 @@ public final class RecordIdentifier implements AutoCloseable {
         return identifyReadable(record);
     }
 
-    /** A filter that fails leaves nothing out: the delivery fails, and the record is given up or tried again. */
+    /** A filter that fails leaves nothing out: the delivery would fail, too. */
     @SuppressWarnings("unchecked") // See the constructor.
     private boolean isLeftOut(ConsumerRecord<?, ?> record) {
         if (this.filter == null) {
@@ -137,8 +137,8 @@ public final class RecordIdentifier implements AutoCloseable {
     }
 
     /**
-     * Has the record tell of its topic itself, where its key may ask for it. The container's own knowledge of topics is of
-     * what it delivers, and must not be confused by what was delivered long ago.
+     * Adds the topic's id to the record's headers, for keys that contain it. The container's own tracking of topics must not
+     * see records that were delivered long ago.
      */
     private void tellTopic(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = RecordCoordinates.original(record);
