@@ -101,7 +101,7 @@ public final class WriteProbe {
             this.jdbc.update(KEEP_RESULT.formatted(this.database.resultTable()), consumer);
             PositionClaim position = new PositionClaim(consumer, "none", 0, "none", 0, 1);
             execute(connection -> this.position.execute(connection, List.of(position), TIMEOUT_SECONDS));
-            VersionClaim version = new VersionClaim(new MessageId(consumer, "a"), Version.of(1), NOWHERE, false);
+            VersionClaim version = new VersionClaim(new MessageId(consumer, "a"), Version.of(1), NOWHERE);
             if (this.version != null) {
                 execute(connection -> this.version.execute(connection, List.of(version), TIMEOUT_SECONDS));
             }

@@ -4,7 +4,6 @@ import dev.idempotency.MessageId;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,33 +58,5 @@ public record Admission(
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
-    }
-
-    /** An answer that is given message by message. */
-    static final class Builder {
-
-        private final List<Candidate> admitted;
-        private final List<Duplicate> duplicates = new ArrayList<>();
-        private final List<Stale> stale = new ArrayList<>();
-
-        Builder(int messages) {
-            this.admitted = new ArrayList<>(messages);
-        }
-
-        void admit(Candidate candidate) {
-            this.admitted.add(candidate);
-        }
-
-        void duplicate(Duplicate duplicate) {
-            this.duplicates.add(duplicate);
-        }
-
-        void stale(Stale message) {
-            this.stale.add(message);
-        }
-
-        Admission build() {
-            return new Admission(this.admitted, this.duplicates, this.stale, Map.of());
-        }
     }
 }

@@ -39,11 +39,7 @@ public final class JdbcStrategyFactory {
                 jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
     }
 
-    /**
-     * Finds a constraint of the application's.
-     *
-     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
-     */
+    /** Finds a constraint of the application's, or throws an {@link IllegalArgumentException} if it cannot tell duplicates. */
     public UniqueConstraint findUniqueConstraint(String name) {
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }

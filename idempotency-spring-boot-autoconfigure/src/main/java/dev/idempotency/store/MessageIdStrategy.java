@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
  * one may enter; one without an id enters unclaimed.
  *
- * <p>The plain claim is the faster one for new messages, and needs a second question where it meets a duplicate. As these
- * seldom come alone, the next claim after one asks for the originals at once.
+ * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
  */
 public final class MessageIdStrategy implements AdmissionStrategy {
 

@@ -32,8 +32,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
  * ends before it, is reset, as nothing of what comes now has been processed.
  *
- * <p>A position is moved at once, without a look at it. As duplicates seldom come alone, it is read first after one: that
- * needs no lock, nor is anything written that the commit would have to wait for.
+ * <p>A position is moved without a look at it. As duplicates seldom come alone, it is read first after one, without a lock.
  */
 final class OffsetStrategy implements AdmissionStrategy {
 

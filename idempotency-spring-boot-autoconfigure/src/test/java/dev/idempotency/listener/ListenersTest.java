@@ -163,12 +163,11 @@ abstract class ListenersTest extends SharedApplicationTest {
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all = new ArrayList<>(List.of(
-                "idempotency.cleanup.enabled=false",
+                "idempotency.cleanup.interval=-",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=20ms",
                 "idempotency.errors.max-attempts=3",
-                "idempotency.errors.outage.initial-interval=10ms",
-                "idempotency.errors.outage.max-interval=100ms"));
+                "idempotency.errors.outage.max-interval=20ms"));
         all.addAll(Arrays.asList(properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Moves one position after the other with plain statements: one round trip for a single record, two for several. A position
  * that is not there yet is made; where somebody else has made it meanwhile, it is moved after all.
  */
-final class StepwisePositionStatement implements PositionStatement {
+final class SingleRowPositions implements PositionStatement {
 
     private static final String THIS = "consumer_id = ? and record_topic = ? and record_partition = ?";
 
@@ -41,7 +41,7 @@ final class StepwisePositionStatement implements PositionStatement {
     private final String isThere;
     private final String make;
 
-    StepwisePositionStatement(String table, String now) {
+    SingleRowPositions(String table, String now) {
         this.move = MOVE.formatted(table, now, THIS);
         this.previous = PREVIOUS.formatted(table, THIS);
         this.isThere = IS_THERE.formatted(table, THIS);
