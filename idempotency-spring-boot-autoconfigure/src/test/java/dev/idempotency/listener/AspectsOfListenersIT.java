@@ -9,8 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.aspectj.lang.ProceedingJoinPoint;
 import org.aspectj.lang.annotation.Around;
 import org.aspectj.lang.annotation.Aspect;
@@ -83,9 +83,8 @@ class AspectsOfListenersIT extends ListenersTest {
     void aListenerThatCallsAnotherOneOrItselfIsRefused() {
         deliver(Caller.class, "1:a");
         assertThat(effects(Caller.class)).containsExactly("a");
-        assertThat(this.app.bean(Caller.class).refusals())
-                .hasSize(3)
-                .allSatisfy(refusal -> assertThat(refusal).isInstanceOf(UnprotectedListenerException.class));
+        assertThat(this.app.bean(Caller.class).refusals()).hasSize(3).allSatisfy(refusal -> assertThat(refusal)
+                .isInstanceOf(UnprotectedListenerException.class));
     }
 
     @Aspect
@@ -129,7 +128,9 @@ class AspectsOfListenersIT extends ListenersTest {
         @Bean
         static DefaultPointcutAdvisor hush() {
             DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(
-                    new ComposablePointcut((ClassFilter) type -> type.getSimpleName().startsWith("Hushed")), (MethodInterceptor) call -> {
+                    new ComposablePointcut(
+                            (ClassFilter) type -> type.getSimpleName().startsWith("Hushed")),
+                    (MethodInterceptor) call -> {
                         if (!call.getMethod().getName().equals("on")) {
                             return call.proceed();
                         }

@@ -164,16 +164,7 @@ class KeptRepliesIT extends SharedApplicationTest {
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(
-                1,
-                "requests",
-                "replies",
-                "forwarded",
-                "copies",
-                "answers",
-                "whole",
-                "large",
-                "large-replies");
+        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole", "large", "large-replies");
         createTopics(2, "odd");
         start(
                 Listeners.class,

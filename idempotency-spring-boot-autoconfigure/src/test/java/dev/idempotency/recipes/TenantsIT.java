@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.Check;
-import dev.idempotency.Check.Finding;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ApplicationTest;
 import dev.idempotency.app.TestApplication;
