@@ -149,14 +149,8 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    static class Plain extends Listener {
-
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener
+    static class Plain extends OfRecords {}
 
     static class FailingTwice extends Listener {
 
