@@ -3,7 +3,6 @@ package dev.idempotency.database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * How one database claims messages.
@@ -156,13 +155,4 @@ public interface Dialect {
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
-
-    /**
-     * How many bytes a statement may have with all its values, if the database closes the connection at a larger one.
-     *
-     * @return by default {@code null}: there is no such limit
-     */
-    default @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return null;
-    }
 }

@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -133,11 +132,6 @@ final class MySqlDialect implements Dialect {
     @Override
     public String resultReplacementIn(String table, String processed) {
         return RESULT_REPLACEMENT.formatted(table, processed);
-    }
-
-    @Override
-    public @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return jdbc.queryForObject("select @@max_allowed_packet", Long.class);
     }
 
     @Override
