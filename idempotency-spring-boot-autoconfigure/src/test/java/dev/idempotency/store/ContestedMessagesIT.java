@@ -79,9 +79,10 @@ class ContestedMessagesIT {
                             for (int offset = 1; offset <= 60; offset += 3) {
                                 List<Candidate> batch = batch(order, offset, 3);
                                 meet(together);
-                                processed.addAll(this.transaction.execute(status -> strategy.admit(batch).admitted().stream()
-                                        .map(Candidate::coordinates)
-                                        .toList()));
+                                processed.addAll(
+                                        this.transaction.execute(status -> strategy.admit(batch).admitted().stream()
+                                                .map(Candidate::coordinates)
+                                                .toList()));
                             }
                         }))
                         .toArray(CompletableFuture[]::new))

@@ -328,7 +328,10 @@ class JdbcStoreIT {
     void aWaitThatTheDatabaseEndsSaysSo(String limit) throws Exception {
         Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
         assertThat(timeoutOfSecondClaim(
-                        this.store, this.transaction, limit, () -> this.jdbc.execute("set local " + limit + " = '200ms'")))
+                        this.store,
+                        this.transaction,
+                        limit,
+                        () -> this.jdbc.execute("set local " + limit + " = '200ms'")))
                 .hasMessageContaining("before idempotency.claim.timeout (PT30S)")
                 .hasMessageContaining("lock and statement timeouts")
                 .hasMessageNotContaining("Raise");

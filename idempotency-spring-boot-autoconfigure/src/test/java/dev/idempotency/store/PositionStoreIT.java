@@ -55,7 +55,8 @@ class PositionStoreIT {
         this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
         this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
         this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
         this.jdbc.execute("create table if not exists position_effect (offset_done bigint not null)");
@@ -211,8 +212,8 @@ class PositionStoreIT {
                     List<PositionClaim> claims = List.of(claim(0, from, to), claim(1, from, to));
                     Map<PositionClaim, Long> moved = this.store.move(claims);
                     claims.forEach(claim -> LongStream.range(Math.max(moved.getOrDefault(claim, to), from), to)
-                            .forEach(offset ->
-                                    this.jdbc.update("insert into position_effect values (?)", 2 * offset + claim.partition())));
+                            .forEach(offset -> this.jdbc.update(
+                                    "insert into position_effect values (?)", 2 * offset + claim.partition())));
                     if (fails) {
                         status.setRollbackOnly();
                     }

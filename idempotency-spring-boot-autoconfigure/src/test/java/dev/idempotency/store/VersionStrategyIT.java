@@ -70,7 +70,8 @@ class VersionStrategyIT {
                 new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
         this.strategy = new VersionStrategy(this.versions);
-        this.jdbc.execute("create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
+        this.jdbc.execute(
+                "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
         this.jdbc.update("delete from idempotency_version");
         this.jdbc.update("delete from idempotency_processed");
     }
@@ -365,7 +366,9 @@ class VersionStrategyIT {
         }
         for (int entity = 0; entity < greatest.length; entity++) {
             List<Long> applied = this.jdbc.queryForList(
-                    "select version from version_effect where entity = ? order by nanos", Long.class, "entity-" + entity);
+                    "select version from version_effect where entity = ? order by nanos",
+                    Long.class,
+                    "entity-" + entity);
             assertThat(applied).isSorted().doesNotHaveDuplicates();
             assertThat(applied.get(applied.size() - 1)).isEqualTo(greatest[entity]);
             assertThat(stored("entity-" + entity)).isEqualTo(Version.of(greatest[entity]));
