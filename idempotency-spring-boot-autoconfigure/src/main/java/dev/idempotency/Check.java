@@ -3,9 +3,7 @@ package dev.idempotency;
 import java.util.Locale;
 
 /**
- * What is looked for before the first message, by the names that settings use, such as {@code not-proxied}.
- *
- * <p>What exactly each finds is in {@code docs/checks.md}; here is how much that matters, and why it is dangerous.
+ * Start-up checks, by the names that settings use, such as {@code not-proxied}. See {@code docs/checks.md}.
  */
 public enum Check {
     NOT_PROXIED(Level.FAIL, "The listener would run without a claim: every duplicate would be applied."),
@@ -99,7 +97,7 @@ public enum Check {
         this.indispensable = indispensable;
     }
 
-    /** How much its findings matter, unless it is relaxed. */
+    /** Severity of its findings, unless it is relaxed. */
     public Level level() {
         return this.level;
     }
@@ -145,7 +143,7 @@ public enum Check {
      */
     public record Finding(Check check, String where, String what, String remedy) {
 
-        /** What and where, in the form that reports use. */
+        /** Describes the finding in the form that reports use. */
         public String description() {
             return "[%s] %s%n     %s%n     %s%n     %s"
                     .formatted(this.check, this.where, this.what, this.check.danger(), this.check.reference());

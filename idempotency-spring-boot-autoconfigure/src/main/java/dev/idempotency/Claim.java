@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the message
  * @param coordinates the record that carries it
- * @param payloadDigest what its payload is known by when another message comes with its id; {@code null} if that is not
- *     known, or nobody asks
+ * @param payloadDigest digest of its payload, to detect conflicts; {@code null} if they are not looked for
  */
 public record Claim(
         MessageId id,

@@ -1,6 +1,5 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,10 +7,8 @@ import org.jspecify.annotations.Nullable;
  * the listener's transaction or a limit of the database's own allows: the message says which. Retryable:
  * once that transaction has ended, the message is either a duplicate or free.
  */
+@SuppressWarnings("serial")
 public class ClaimTimeoutException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     public ClaimTimeoutException(String message, @Nullable Throwable cause) {
         super(message, cause);

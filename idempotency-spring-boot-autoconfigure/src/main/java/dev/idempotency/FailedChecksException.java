@@ -1,15 +1,12 @@
 package dev.idempotency;
 
 import dev.idempotency.Check.Finding;
-import java.io.Serial;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /** Listeners would run without their protection, so the application does not start. */
+@SuppressWarnings("serial")
 public class FailedChecksException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     private final transient List<Finding> findings;
 

@@ -1,13 +1,10 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** The application cannot start until its configuration, class path or database is changed. */
+@SuppressWarnings("serial")
 public class IdempotencyConfigurationException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     private final String action;
 

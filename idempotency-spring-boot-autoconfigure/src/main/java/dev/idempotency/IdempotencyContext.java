@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The identity of what a listener is handling, for the code that it calls on its thread.
  *
- * <p>What a listener does outside its database is not undone with its transaction, and is done again when the message
- * comes again. A key derived from the message's id is the same on every attempt, so that a service that supports
+ * <p>What a listener does outside its database is not undone with its transaction, and is repeated when the message is
+ * redelivered. A key derived from the message's id is the same on every attempt, so that a service that supports
  * idempotency keys does it once.
  */
 public final class IdempotencyContext {
@@ -82,7 +82,7 @@ public final class IdempotencyContext {
         return (outer != null) ? () -> CURRENT.set(outer) : END;
     }
 
-    /** How many messages the listener was called with: one, or those of a batch that are no duplicates. */
+    /** Number of messages that the listener was called with. */
     public int size() {
         return this.messageIds.size();
     }

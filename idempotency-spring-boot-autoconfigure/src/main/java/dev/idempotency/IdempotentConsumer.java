@@ -24,15 +24,14 @@ public record IdempotentConsumer(
         String name, @Nullable Duration retention, @Nullable Duration resultRetention) {
 
     public IdempotentConsumer {
-        if (name == null) {
-            throw new IllegalArgumentException(
-                    "The name of an IdempotentConsumer must have 1 to %d characters, but there is none: it is null"
-                            .formatted(MessageId.MAX_CONSUMER_LENGTH));
-        }
-        if (name.isBlank() || name.length() > MessageId.MAX_CONSUMER_LENGTH || name.indexOf('\0') >= 0) {
+        if (name == null
+                || name.isBlank()
+                || name.length() > MessageId.MAX_CONSUMER_LENGTH
+                || name.indexOf('\0') >= 0) {
+            String given = String.valueOf(name).replace('\0', '?');
             throw new IllegalArgumentException(
                     "The name of an IdempotentConsumer must have 1 to %d characters, and no NUL, but is '%s'"
-                            .formatted(MessageId.MAX_CONSUMER_LENGTH, StringUtils.truncate(name.replace('\0', '?'))));
+                            .formatted(MessageId.MAX_CONSUMER_LENGTH, StringUtils.truncate(given)));
         }
         requirePositive(name, "retention", retention);
         requirePositive(name, "result retention", resultRetention);

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
- * What {@link IdempotentListener} does for Kafka listeners, for any other code: a controller with an idempotency key, a
+ * Claims for code other than Kafka listeners: a controller with an idempotency key, a
  * scheduled job, a listener of another broker. A bean, to be injected.
  *
  * <p>Ids belong to a consumer that the application has declared as a bean of type {@link IdempotentConsumer}. As for
@@ -22,15 +22,14 @@ import org.springframework.core.ParameterizedTypeReference;
 public interface IdempotentOperations {
 
     /**
-     * Claims an id and does the work, in the transaction that is open or in one of its own. For a duplicate the work is not
+     * Claims an id and does the work, in the open transaction or in a new one. For a duplicate the work is not
      * done. A duplicate that comes while the first one is still at work waits until that has ended. What is called after a
-     * commit, such as by a {@code @TransactionalEventListener}, gets a transaction of its own, as the one that seems to be open
-     * has ended.
+     * commit, such as by a {@code @TransactionalEventListener}, gets a new transaction, as the one that seems open has ended.
      *
      * <p>Whatever the work throws is thrown, and nothing stays claimed: a transaction that was open is marked to be rolled
      * back.
      *
-     * @throws TransactionLostException if the database has given up the transaction after an error that the work caught
+     * @throws TransactionLostException if the database has ended the transaction, as after an error that the work caught
      */
     Execution<@Nullable Void> execute(MessageId id, Runnable work);
 
@@ -52,14 +51,14 @@ public interface IdempotentOperations {
             MessageId id, ParameterizedTypeReference<T> type, Supplier<? extends T> work);
 
     /**
-     * Claims an id in the transaction that is open.
+     * Claims an id in the open transaction.
      *
      * @return whether it was free; if it was not, it has been claimed before
      */
     boolean claim(MessageId id);
 
     /**
-     * Claims ids in the transaction that is open: those of a consumer with one statement, where the database can.
+     * Claims ids in the open transaction: those of a consumer with one statement, where the database can.
      *
      * <p>All of them or none: after a failure the transaction is marked rollback-only.
      *

@@ -31,13 +31,9 @@ public record MessageId(String consumer, String value) {
     }
 
     private static void requireLength(String what, @Nullable String text, int max) {
-        if (text == null) {
-            throw new IllegalArgumentException(
-                    "The %s must have 1 to %d characters, but there is none: it is null".formatted(what, max));
-        }
-        if (text.isBlank() || text.length() > max) {
-            throw new IllegalArgumentException("The %s must have 1 to %d characters, but has %d: '%s'"
-                    .formatted(what, max, text.length(), StringUtils.truncate(text)));
+        if (text == null || text.isBlank() || text.length() > max) {
+            throw new IllegalArgumentException("The %s must have 1 to %d characters, but is '%s'"
+                    .formatted(what, max, StringUtils.truncate(String.valueOf(text))));
         }
     }
 
@@ -51,7 +47,7 @@ public record MessageId(String consumer, String value) {
     public static MessageId of(String consumer, @Nullable String key) {
         if (key == null || isNoKey(key)) {
             throw new MissingMessageKeyException(
-                    "There is no key for consumer '%s', or a blank one: whoever asks for the work has to give it one."
+                    "There is no key for consumer '%s', or a blank one: the caller must provide one."
                             .formatted(StringUtils.truncate(consumer)),
                     null);
         }
@@ -88,7 +84,7 @@ public record MessageId(String consumer, String value) {
         return true;
     }
 
-    /** What is wrong with a key that databases refuse, or {@code null} if they do not. */
+    /** Returns why databases refuse a key, or {@code null} if they do not. */
     static @Nullable String whyRefused(String key) {
         for (int i = 0; i < key.length(); i++) {
             char character = key.charAt(i);

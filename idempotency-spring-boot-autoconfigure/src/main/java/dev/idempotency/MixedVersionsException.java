@@ -1,15 +1,11 @@
 package dev.idempotency;
 
-import java.io.Serial;
-
 /**
  * A message has a version that does not compare with the one of its entity that was processed last: one is a number, the
- * other a point in time. Nobody can say which is newer, and no redelivery changes that.
+ * other a point in time. Redelivery does not change that.
  */
+@SuppressWarnings("serial")
 public class MixedVersionsException extends InvalidMessageKeyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     private final transient RecordCoordinates coordinates;
 

@@ -1,12 +1,9 @@
 package dev.idempotency;
 
-/**
- * What happens to a message that has the id of another one: it was published by itself, with another payload, so that it
- * is no duplicate though it looks like one.
- */
+/** Handling of messages that have the id of another one but another payload, so that they only look like duplicates. */
 public enum OnConflict {
 
-    /** What {@code idempotency.conflicts} says. */
+    /** As {@code idempotency.conflicts} says. */
     DEFAULT,
 
     /** It is dropped as a duplicate, counted, and warned of. */

@@ -1,13 +1,10 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** A message of the inbox was not replayed. */
+@SuppressWarnings("serial")
 public class ReplayException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     private final long sentBefore;
 

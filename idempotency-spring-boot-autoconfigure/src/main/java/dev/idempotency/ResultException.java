@@ -1,16 +1,13 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A result cannot be kept, so that the work was undone; or it cannot be given again, and the work, which has been done, is
  * not done a second time. The message says which.
  */
+@SuppressWarnings("serial")
 public class ResultException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     public ResultException(String message, @Nullable Throwable cause) {
         super(message, cause);

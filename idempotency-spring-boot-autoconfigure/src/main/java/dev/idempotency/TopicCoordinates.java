@@ -34,7 +34,7 @@ public record TopicCoordinates(Uuid topicId, String topic, int partition, long o
         return record.headers().lastHeader(HEADER);
     }
 
-    /** What a record tells of where it stood first, or {@code null} if it tells nothing, or of another record. */
+    /** Returns the coordinates in a record's header, or {@code null} if it has none, or those of another record. */
     public static @Nullable TopicCoordinates toldBy(ConsumerRecord<?, ?> record, RecordCoordinates original) {
         Header header = headerOf(record);
         if (header == null || header.value() == null) {

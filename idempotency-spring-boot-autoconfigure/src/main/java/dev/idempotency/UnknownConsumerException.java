@@ -1,16 +1,10 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An id belongs to a consumer that the application has not declared: nobody would know for how long it is to be
- * remembered. Declare it with a bean of type {@link IdempotentConsumer}.
- */
+/** A consumer is not declared, so that its retention is unknown. Define a bean of type {@link IdempotentConsumer}. */
+@SuppressWarnings("serial")
 public class UnknownConsumerException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     public UnknownConsumerException(String message, @Nullable Throwable cause) {
         super(message, cause);

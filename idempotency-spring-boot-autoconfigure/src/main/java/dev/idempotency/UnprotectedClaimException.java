@@ -1,16 +1,13 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A claim from code would not be part of the transaction of the work: there is none, it is read-only, or it is one of another
  * {@code DataSource} than the store's.
  */
+@SuppressWarnings("serial")
 public class UnprotectedClaimException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     public UnprotectedClaimException(String message, @Nullable Throwable cause) {
         super(message, cause);

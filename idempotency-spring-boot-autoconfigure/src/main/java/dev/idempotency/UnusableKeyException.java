@@ -1,16 +1,13 @@
 package dev.idempotency;
 
-import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A message cannot be identified, or not told apart from another, and every redelivery would end the same way. Error handlers
  * do not retry it, so it goes straight to the recoverer, such as a dead-letter topic.
  */
+@SuppressWarnings("serial")
 public abstract class UnusableKeyException extends IdempotencyException {
-
-    @Serial
-    private static final long serialVersionUID = 1L;
 
     protected UnusableKeyException(String message, @Nullable Throwable cause) {
         super(message, cause);

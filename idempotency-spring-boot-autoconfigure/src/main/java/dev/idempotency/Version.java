@@ -22,7 +22,7 @@ public record Version(Kind kind, BigDecimal value) implements Comparable<Version
     /** Digits after the point: nanoseconds. */
     public static final int SCALE = 9;
 
-    /** What a version is made of. */
+    /** Kind of version. */
     public enum Kind {
 
         /** A whole number. */

@@ -1,4 +1,4 @@
-/** What users touch: the annotation, claims from code, ids of messages, the checks at start-up, and the exceptions. */
+/** The public API: the annotation, claims from code, ids of messages, the checks at start-up, and the exceptions. */
 @NullMarked
 package dev.idempotency;
 

@@ -8,31 +8,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings under {@code idempotency.cleanup}.
  *
- * @param enabled whether this application removes old rows
  * @param interval time between two runs, or '-' for no scheduled runs
- * @param initialDelay time from the start of the application to the first run
- * @param batchSize how many rows a transaction removes at most
- * @param rowsPerRun how many rows a run removes at most
  * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
- *     removed, or '-' to keep them for ever
+ *     removed, or '-' to keep them
  */
 @ConfigurationProperties("idempotency.cleanup")
 public record CleanupProperties(
-        @DefaultValue("true") boolean enabled,
         @DefaultValue("1m") DurationOrNever interval,
-        @DefaultValue("30s") Duration initialDelay,
-        @DefaultValue("1000") int batchSize,
-        @DefaultValue("500000") long rowsPerRun,
         @DefaultValue("30d") DurationOrNever orphansAfter) {
 
     private static final Duration SHORTEST_ORPHANS_AFTER = Duration.ofDays(1);
 
     public CleanupProperties {
-        if (initialDelay.isNegative()) {
-            throw new IllegalArgumentException(
-                    "idempotency.cleanup.initial-delay must not be negative, but is " + initialDelay);
-        }
-        RetentionLimit.require("idempotency.cleanup.initial-delay", initialDelay);
         if (interval.duration() != null) {
             RetentionLimit.require("idempotency.cleanup.interval", interval.duration());
         }

@@ -15,7 +15,6 @@ import dev.idempotency.key.MessageKeyResolver;
 import dev.idempotency.listener.IdempotentListenerAdvisor;
 import dev.idempotency.listener.IdempotentListenerEnhancer;
 import dev.idempotency.listener.ListenerContainerConfigurer;
-import dev.idempotency.listener.PollContainerConfigurer;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
@@ -55,11 +54,9 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 @Import({
     IdempotencyAutoConfiguration.AutoProxyCreatorRegistrar.class,
     FailureConfiguration.class,
-    InboxConfiguration.class,
-    CleanupConfiguration.class,
+    JdbcStoreConfiguration.class,
     OperationsConfiguration.class,
-    RedriveConfiguration.class,
-    ReconciliationConfiguration.class
+    OperatorConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 
@@ -83,8 +80,7 @@ public final class IdempotencyAutoConfiguration {
             ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller errorHandlers,
             BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(
-                definitions, retryTopics, inspection, errorHandlers, new PollContainerConfigurer(beanFactory));
+        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers, beanFactory);
     }
 
     @Bean

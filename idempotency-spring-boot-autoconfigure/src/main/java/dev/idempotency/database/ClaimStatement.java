@@ -17,17 +17,7 @@ public interface ClaimStatement {
      * @param connection the connection of the current transaction
      * @param claims claims of one consumer with distinct ids, sorted by id; at least one
      * @param timeoutSeconds how long it may take, with all its statements, at least 1
-     * @return the ids that were free
+     * @return the ids that were free: those whose rows were inserted, and no others
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException;
-
-    /**
-     * The end of a query that sees the rows for which claims were refused, where the database would otherwise show the table
-     * as it was when the transaction first read something.
-     *
-     * @return by default, nothing
-     */
-    default String currentRead() {
-        return "";
-    }
 }

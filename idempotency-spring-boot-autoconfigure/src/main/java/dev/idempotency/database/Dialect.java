@@ -3,16 +3,15 @@ package dev.idempotency.database;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * How one database claims messages, and purges them.
+ * How one database claims messages.
  *
  * <p>Define a bean of this type to use a database that is not known here.
  */
 public interface Dialect {
 
-    /** Folder of the migrations under {@code dev/idempotency/schema}, such as {@code postgresql}. */
+    /** Folder of the script under {@code dev/idempotency/schema}, such as {@code postgresql}. */
     String vendor();
 
     /** The character that quotes an identifier. */
@@ -27,23 +26,40 @@ public interface Dialect {
      * @return by default, plain statements that all databases know
      */
     default PositionStatement positionsIn(String table) {
-        return new StepwisePositionStatement(table, now());
+        return new SingleRowPositions(table, now());
     }
 
     /**
-     * The statement that claims messages and reads those that were not free, in one round trip.
+     * The statement that replaces the versions of entities in the table with this name.
      *
-     * @return {@code null} if there is no such statement: then they are looked up with a second one
+     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
      */
-    default @Nullable AnsweringClaimStatement answeringClaimIn(String table) {
+    default @Nullable VersionStatement versionsIn(String table) {
         return null;
+    }
+
+    /**
+     * Whether rows may be read before they are claimed, as is faster where duplicates are expected. Not where the first read
+     * of a transaction decides what it sees from then on: the listener would not see what was committed while the claim
+     * waited.
+     */
+    default boolean mayReadBeforeClaim() {
+        return false;
+    }
+
+    /**
+     * The end of a query that sees the rows for which claims were refused, where the database would otherwise show the table
+     * as it was when the transaction first read something.
+     */
+    default String currentRead() {
+        return "";
     }
 
     /**
      * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
      * databases end a transaction by themselves after some errors, whether or not somebody catches them.
      *
-     * @return {@code null} if the driver does not know, so that the database is to be asked
+     * @return {@code null} if the driver does not know, so that the database is asked
      */
     default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
         return null;
@@ -66,40 +82,6 @@ public interface Dialect {
      */
     default @Nullable String transactionIdQuery() {
         return null;
-    }
-
-    /**
-     * The statement that deletes messages processed longer than the request's age before their consumer's last one.
-     * A last one in the future, by a clock that was wrong once, counts as being of now.
-     *
-     * <p>A consumer that comes back after a pause longer than the age, during which it may have been down, has forgotten
-     * nothing: while that much time before its last message leads into the pause, it is counted from the last message
-     * before the pause instead. Up to {@link PurgeStatement#PAUSES} pauses in a row are passed over in this way, so that a
-     * consumer whose messages are always that far apart does not keep them for ever.
-     */
-    PurgeStatement purgeExpiredIn(String table);
-
-    /**
-     * The statement that deletes messages of a consumer whose last one was processed longer than the request's age ago,
-     * and nothing of one that has processed any since.
-     */
-    PurgeStatement purgeAbandonedIn(String table);
-
-    /**
-     * The same as {@link #purgeExpiredIn(String)} for a table whose rows stand beside those of processed messages: a
-     * consumer's last message, and its pauses, are looked for among these, as long as there are any. By default they are
-     * looked for in the table itself.
-     *
-     * @param table the table whose rows are deleted
-     * @param processed the table of processed messages
-     */
-    default PurgeStatement purgeExpiredIn(String table, String processed) {
-        return purgeExpiredIn(table);
-    }
-
-    /** The same as {@link #purgeAbandonedIn(String)}, likewise. */
-    default PurgeStatement purgeAbandonedIn(String table, String processed) {
-        return purgeAbandonedIn(table);
     }
 
     /** A table as it is named in SQL, in the schema with a name or, for {@code null}, in the one connections begin in. */
@@ -145,15 +127,6 @@ public interface Dialect {
         return null;
     }
 
-    /**
-     * The statement that moves the versions of entities on in the table with this name.
-     *
-     * @return {@code null} if there is none: then listeners cannot have {@link dev.idempotency.Strategy#VERSION}
-     */
-    default @Nullable VersionStatement versionsIn(String table) {
-        return null;
-    }
-
     /** The expression for the time of the current transaction or statement, as exact as the tables keep it. */
     default String now() {
         return "current_timestamp";
@@ -165,11 +138,6 @@ public interface Dialect {
      */
     default String secondsOf(String time) {
         return "extract(epoch from " + time + ")";
-    }
-
-    /** The expression for the present as {@link #secondsOf} gives a time. */
-    default String secondsOfNow() {
-        return secondsOf(now());
     }
 
     /**
@@ -187,13 +155,4 @@ public interface Dialect {
 
     /** Whether the exception says that a claim waited for too long. */
     boolean isTimeout(SQLException ex);
-
-    /**
-     * How many bytes a statement may have with all its values, if the database gives up the connection at a larger one.
-     *
-     * @return by default {@code null}: there is no such limit
-     */
-    default @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return null;
-    }
 }

@@ -1,6 +1,5 @@
 package dev.idempotency.database;
 
-import java.sql.DatabaseMetaData;
 import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
@@ -14,17 +13,26 @@ public final class DialectResolver {
 
     /** The dialect of the database behind the data source, by the name its product gives itself. */
     public static Dialect resolve(DataSource dataSource) {
-        String product = productName(dataSource);
+        ConnectionCallback<String> look = connection -> connection.getMetaData().getDatabaseProductName();
+        try {
+            return resolve(new JdbcTemplate(dataSource).execute(look), dataSource);
+        } catch (DataAccessException ex) {
+            throw new IllegalStateException(
+                    "Could not ask the database for its name, to choose the dialect of the processed-message store",
+                    ex);
+        }
+    }
+
+    static Dialect resolve(String product, DataSource dataSource) {
         return switch (product) {
             case "PostgreSQL" -> new PostgresDialect();
             case "H2" -> h2(dataSource);
-            case "MariaDB" -> new MySqlDialect("mariadb");
-            case "MySQL" -> new MySqlDialect("mysql");
+            case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
                                 + " supports PostgreSQL, H2, MariaDB and MySQL. Define a bean of type %s for it, or a"
-                                + " %s of your own.")
-                        .formatted(product, Dialect.class.getName(), "dev.idempotency.store.ProcessedMessageStore"));
+                                + " ProcessedMessageStore of your own.")
+                        .formatted(product, Dialect.class.getName()));
         };
     }
 
@@ -48,21 +56,5 @@ public final class DialectResolver {
                             .formatted(String.join(", ", settings)));
         }
         return new H2Dialect();
-    }
-
-    private static String productName(DataSource dataSource) {
-        ConnectionCallback<String> look = connection -> {
-            DatabaseMetaData metaData = connection.getMetaData();
-            // MySQL's driver says "MySQL" when it talks to MariaDB, whose version tells.
-            boolean mariaDb = metaData.getDatabaseProductVersion().contains("MariaDB");
-            return mariaDb ? "MariaDB" : metaData.getDatabaseProductName();
-        };
-        try {
-            return new JdbcTemplate(dataSource).execute(look);
-        } catch (DataAccessException ex) {
-            throw new IllegalStateException(
-                    "Could not ask the database for its name, to choose the dialect of the processed-message store",
-                    ex);
-        }
     }
 }

@@ -15,7 +15,27 @@ final class H2Dialect implements Dialect {
             values (?, ?, ?, ?, ?, ?)
             """;
 
-    /** In upper case, as the database has these names, unless it is told to have all of them in lower case. */
+    private static final String VERSION = """
+            merge into %s as held
+            using (values (cast(? as varchar), cast(? as varchar), cast(? as varchar), cast(? as numeric(38, 9)),
+                    cast(? as varchar), cast(? as integer), cast(? as bigint), cast(? as bigint)))
+                as claim (consumer_id, message_id, version_kind, version, record_topic, record_partition, record_offset,
+                    claim_token)
+            on held.consumer_id = claim.consumer_id and held.message_id = claim.message_id
+            when matched and held.version < claim.version and held.version_kind = claim.version_kind then update
+            set previous_version = held.version, previous_at = held.processed_at, previous_topic = held.record_topic,
+                previous_partition = held.record_partition, previous_offset = held.record_offset,
+                version = claim.version, processed_at = current_timestamp, record_topic = claim.record_topic,
+                record_partition = claim.record_partition, record_offset = claim.record_offset,
+                claim_token = claim.claim_token
+            when not matched then insert (
+                consumer_id, message_id, version_kind, version, record_topic, record_partition, record_offset, claim_token
+            )
+            values (claim.consumer_id, claim.message_id, claim.version_kind, claim.version, claim.record_topic,
+                claim.record_partition, claim.record_offset, claim.claim_token)
+            """;
+
+    /** In upper case, as these names are, unless {@code DATABASE_TO_LOWER} is set. */
     private static final String ROW_ESTIMATE = """
             select ROW_COUNT_ESTIMATE
             from INFORMATION_SCHEMA.TABLES
@@ -74,7 +94,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, H2Dialect::insert, "");
+        return new SingleRowClaims(CLAIM, table, H2Dialect::insert);
     }
 
     private static boolean insert(PreparedStatement statement) throws SQLException {
@@ -86,26 +106,6 @@ final class H2Dialect implements Dialect {
             }
             throw ex;
         }
-    }
-
-    @Override
-    public PurgeStatement purgeExpiredIn(String table) {
-        return purgeExpiredIn(table, table);
-    }
-
-    @Override
-    public PurgeStatement purgeExpiredIn(String table, String processed) {
-        return StepwisePurgeStatement.ofExpired(table, processed, this);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table) {
-        return purgeAbandonedIn(table, table);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table, String processed) {
-        return StepwisePurgeStatement.ofAbandoned(table, processed, this);
     }
 
     @Override
@@ -125,7 +125,7 @@ final class H2Dialect implements Dialect {
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new SingleRowVersions(table, this, new H2Versions(table, H2Dialect::insert));
+        return new SingleRowVersions(VERSION.formatted(table), table, H2Dialect::insert, this);
     }
 
     /** Not all modes know {@code limit}. */

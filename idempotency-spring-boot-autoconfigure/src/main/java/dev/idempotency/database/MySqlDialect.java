@@ -1,10 +1,10 @@
 package dev.idempotency.database;
 
 import dev.idempotency.MessageId;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * MySQL and MariaDB: {@code insert ignore}.
@@ -20,6 +20,31 @@ final class MySqlDialect implements Dialect {
             values (?, ?, ?, ?, ?, ?)
             """;
 
+    /**
+     * Locks the row as a writer at once. An {@code insert ignore} would lock it as a reader first, and two of them would
+     * deadlock; an update that finds no row would lock the gap, which others insert into. The version comes last: what stands
+     * before it is to be compared with the one that the row had.
+     */
+    private static final String VERSION = """
+            insert into %1$s (consumer_id, message_id, version_kind, version, record_topic, record_partition, record_offset,
+                claim_token)
+            values (?, ?, ?, ?, ?, ?, ?, ?)
+            on duplicate key update
+                previous_version = if(%2$s, version, previous_version),
+                previous_at = if(%2$s, processed_at, previous_at),
+                previous_topic = if(%2$s, record_topic, previous_topic),
+                previous_partition = if(%2$s, record_partition, previous_partition),
+                previous_offset = if(%2$s, record_offset, previous_offset),
+                processed_at = if(%2$s, utc_timestamp(6), processed_at),
+                record_topic = if(%2$s, values(record_topic), record_topic),
+                record_partition = if(%2$s, values(record_partition), record_partition),
+                record_offset = if(%2$s, values(record_offset), record_offset),
+                claim_token = if(%2$s, values(claim_token), claim_token),
+                version = if(%2$s, values(version), version)
+            """;
+
+    private static final String IF_NEWER = "version < values(version) and version_kind = values(version_kind)";
+
     private static final String ROW_ESTIMATE = """
             select table_rows
             from information_schema.tables
@@ -31,9 +56,9 @@ final class MySqlDialect implements Dialect {
                 consumer_id, message_id, message_type, record_topic, record_partition, record_offset, record_key,
                 record_headers, payload, payload_size, payload_omitted, status, attempts, processed_at
             )
-            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, current_timestamp(6))
+            values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'processed', 1, utc_timestamp(6))
             on duplicate key update status = 'processed', attempts = attempts + 1,
-                processed_at = current_timestamp(6), updated_at = current_timestamp(6)
+                processed_at = utc_timestamp(6), updated_at = utc_timestamp(6)
             """;
 
     private static final String RESULT_REPLACEMENT = """
@@ -49,15 +74,9 @@ final class MySqlDialect implements Dialect {
     private static final int STATEMENT_TIMEOUT_MARIADB = 1969;
     private static final int STATEMENT_TIMEOUT_MYSQL = 3024;
 
-    private final String vendor;
-
-    MySqlDialect(String vendor) {
-        this.vendor = vendor;
-    }
-
     @Override
     public String vendor() {
-        return this.vendor;
+        return "mysql";
     }
 
     @Override
@@ -65,30 +84,24 @@ final class MySqlDialect implements Dialect {
         return "`";
     }
 
-    /** A row that refuses an insert has been locked by it in the same way. */
     @Override
     public ClaimStatement claimIn(String table) {
-        return new SingleRowClaims(CLAIM, table, statement -> statement.executeUpdate() == 1, " lock in share mode");
+        return new SingleRowClaims(CLAIM, table, MySqlDialect::insert);
+    }
+
+    private static boolean insert(PreparedStatement statement) throws SQLException {
+        return statement.executeUpdate() == 1;
     }
 
     @Override
-    public PurgeStatement purgeExpiredIn(String table) {
-        return purgeExpiredIn(table, table);
+    public VersionStatement versionsIn(String table) {
+        return new SingleRowVersions(VERSION.formatted(table, IF_NEWER), table, MySqlDialect::insert, this);
     }
 
+    /** A row that refuses an insert has been locked by it in the same way. */
     @Override
-    public PurgeStatement purgeExpiredIn(String table, String processed) {
-        return StepwisePurgeStatement.ofExpired(table, processed, this);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table) {
-        return purgeAbandonedIn(table, table);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table, String processed) {
-        return StepwisePurgeStatement.ofAbandoned(table, processed, this);
+    public String currentRead() {
+        return " lock in share mode";
     }
 
     @Override
@@ -98,25 +111,17 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public String now() {
-        return "current_timestamp(6)";
+        return "utc_timestamp(6)";
     }
 
-    /** Of a column this is what is stored; other functions go by the local time of the session. */
     @Override
     public String secondsOf(String time) {
-        return "unix_timestamp(" + time + ")";
+        return "timestampdiff(microsecond, '1970-01-01', " + time + ") * 0.000001";
     }
 
-    /** The present has a local time that may have been an hour ago, too. */
-    @Override
-    public String secondsOfNow() {
-        return "unix_timestamp() + microsecond(" + now() + ") * 0.000001";
-    }
-
-    /** Within what the columns can hold: beyond that there is no time. */
     @Override
     public String timeOfSeconds() {
-        return "from_unixtime(least(greatest(?, 1), 2147483647))";
+        return "timestamp('1970-01-01') + interval ? second";
     }
 
     @Override
@@ -127,16 +132,6 @@ final class MySqlDialect implements Dialect {
     @Override
     public String resultReplacementIn(String table, String processed) {
         return RESULT_REPLACEMENT.formatted(table, processed);
-    }
-
-    @Override
-    public VersionStatement versionsIn(String table) {
-        return new SingleRowVersions(table, this, new MySqlVersions(table));
-    }
-
-    @Override
-    public @Nullable Long maxStatementSize(JdbcTemplate jdbc) {
-        return jdbc.queryForObject("select @@max_allowed_packet", Long.class);
     }
 
     @Override

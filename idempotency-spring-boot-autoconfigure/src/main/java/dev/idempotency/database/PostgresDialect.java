@@ -12,54 +12,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresDialect implements Dialect {
 
-    /** Each row of {@code held} but the last was found to lie in a pause, before which the next one begins to count. */
-    private static final String EXPIRED_BEFORE = """
-            request (consumer_id, age, begin) as materialized (
-                select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
-            ), held (instant, pauses) as (
-                select least(
-                        coalesce(
-                            (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
-                            (select max(processed_at) from %3$s where consumer_id = request.consumer_id)),
-                        current_timestamp) - request.age, 0
-                from request
-                union all
-                select before.last - request.age, held.pauses + 1
-                from held
-                cross join request
-                cross join lateral (
-                    select max(processed_at) as last
-                    from %1$s
-                    where consumer_id = request.consumer_id
-                        and processed_at >= request.begin and processed_at < held.instant
-                ) as before
-                cross join lateral (
-                    select min(processed_at) as first
-                    from %1$s
-                    where consumer_id = request.consumer_id and processed_at >= held.instant
-                ) as after
-                where held.pauses < %2$d and after.first - before.last > request.age
-            ), cutoff as materialized (
-                select min(instant) as instant from held
-            )
-            """;
-
-    private static final String ABANDONED_BEFORE = """
-            request (consumer_id, age, begin) as materialized (
-                select cast(? as varchar) collate "C", ? * interval '1 second', to_timestamp(?)
-            ), latest (instant) as (
-                select coalesce(
-                    (select max(processed_at) from %1$s where consumer_id = request.consumer_id),
-                    (select max(processed_at) from %2$s where consumer_id = request.consumer_id))
-                from request
-            ), cutoff as materialized (
-                select latest.instant + interval '1 microsecond' as instant
-                from latest
-                cross join request
-                where latest.instant < current_timestamp - request.age
-            )
-            """;
-
     /** The higher of what the last analysis counted and what has come and gone since the server's start. */
     private static final String ROW_ESTIMATE = """
             select greatest(reltuples::bigint, pg_stat_get_live_tuples(oid), 0)
@@ -107,12 +59,18 @@ final class PostgresDialect implements Dialect {
 
     @Override
     public PositionStatement positionsIn(String table) {
-        return new PostgresPositionStatement(table);
+        return new PostgresPositions(table);
     }
 
     @Override
-    public AnsweringClaimStatement answeringClaimIn(String table) {
-        return new PostgresClaims(table);
+    public VersionStatement versionsIn(String table) {
+        return new PostgresVersions(table, this);
+    }
+
+    /** A statement sees what is committed when it begins or, with a higher isolation, what the first one saw. */
+    @Override
+    public boolean mayReadBeforeClaim() {
+        return true;
     }
 
     @Override
@@ -123,26 +81,6 @@ final class PostgresDialect implements Dialect {
     @Override
     public @Nullable Boolean isTransactionAborted(Connection connection) throws SQLException {
         return PostgresTransactionState.isAborted(connection);
-    }
-
-    @Override
-    public PostgresPurgeStatement purgeExpiredIn(String table) {
-        return purgeExpiredIn(table, table);
-    }
-
-    @Override
-    public PostgresPurgeStatement purgeExpiredIn(String table, String processed) {
-        return new PostgresPurgeStatement(table, EXPIRED_BEFORE.formatted(processed, PurgeStatement.PAUSES, table));
-    }
-
-    @Override
-    public PostgresPurgeStatement purgeAbandonedIn(String table) {
-        return purgeAbandonedIn(table, table);
-    }
-
-    @Override
-    public PostgresPurgeStatement purgeAbandonedIn(String table, String processed) {
-        return new PostgresPurgeStatement(table, ABANDONED_BEFORE.formatted(processed, table));
     }
 
     @Override
@@ -158,11 +96,6 @@ final class PostgresDialect implements Dialect {
     @Override
     public String resultReplacementIn(String table, String processed) {
         return RESULT_REPLACEMENT.formatted(table, processed);
-    }
-
-    @Override
-    public VersionStatement versionsIn(String table) {
-        return new PostgresVersions(table, this);
     }
 
     @Override

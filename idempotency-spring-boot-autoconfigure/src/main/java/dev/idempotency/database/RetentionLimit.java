@@ -2,23 +2,19 @@ package dev.idempotency.database;
 
 import java.time.Duration;
 
-/** The bound of what is remembered, and of other times: beyond it databases, meters and clocks cannot count. */
+/** The longest duration that databases, meters and clocks can count with. */
 public final class RetentionLimit {
 
-    static final Duration LONGEST = Duration.ofDays(36_500);
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private RetentionLimit() {}
 
     /** Returns the duration unless it is too long. */
     public static Duration require(String name, Duration duration) {
-        if (isExceededBy(duration)) {
+        if (duration.compareTo(LONGEST) > 0) {
             throw new IllegalArgumentException(
                     "%s must be at most %dd, but is %dd".formatted(name, LONGEST.toDays(), duration.toDays()));
         }
         return duration;
-    }
-
-    static boolean isExceededBy(Duration duration) {
-        return duration.compareTo(LONGEST) > 0;
     }
 }

@@ -17,17 +17,14 @@ final class SingleRowClaims implements ClaimStatement {
 
     private final String sql;
     private final PreparedStatementCallback<Boolean> insertion;
-    private final String currentRead;
 
     /**
      * Claims in a table.
      *
      * @param sql the insert of six values, with room for the table's name
      * @param insertion executes the statement, and says whether a row was inserted, rather than being there already
-     * @param currentRead see {@link #currentRead()}
      */
-    SingleRowClaims(String sql, String table, PreparedStatementCallback<Boolean> insertion, String currentRead) {
-        this.currentRead = currentRead;
+    SingleRowClaims(String sql, String table, PreparedStatementCallback<Boolean> insertion) {
         this.sql = sql.formatted(table);
         this.insertion = insertion;
     }
@@ -39,22 +36,17 @@ final class SingleRowClaims implements ClaimStatement {
             Set<MessageId> claimed = new HashSet<>(claims.size() * 2);
             for (Claim claim : claims) {
                 deadline.limit(statement);
-                MessageId id = bind(statement, claim);
+                bind(statement, claim);
                 if (this.insertion.doInPreparedStatement(statement)) {
-                    claimed.add(id);
+                    claimed.add(claim.id());
                 }
             }
             return claimed;
         }
     }
 
-    @Override
-    public String currentRead() {
-        return this.currentRead;
-    }
-
-    /** Gives an insert the claim's six values, and returns its id. */
-    static MessageId bind(PreparedStatement statement, Claim claim) throws SQLException {
+    /** Gives an insert the claim's six values. */
+    static void bind(PreparedStatement statement, Claim claim) throws SQLException {
         RecordCoordinates coordinates = claim.coordinates();
         statement.setString(1, claim.id().consumer());
         statement.setString(2, claim.id().value());
@@ -62,6 +54,5 @@ final class SingleRowClaims implements ClaimStatement {
         statement.setInt(4, coordinates.partition());
         statement.setLong(5, coordinates.offset());
         statement.setObject(6, claim.payloadDigest(), Types.BIGINT);
-        return claim.id();
     }
 }

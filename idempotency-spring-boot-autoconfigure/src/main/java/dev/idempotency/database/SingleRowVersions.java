@@ -7,120 +7,71 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 
-/** Moves versions on row by row, for databases that cannot say what rows were before an update. */
+/**
+ * Replaces versions row by row, for databases that cannot say what rows were before an update. A token in the row tells
+ * whether it was replaced: the row count does not, as MySQL and MariaDB may count a row that was left as it is like a new one.
+ */
 final class SingleRowVersions implements VersionStatement {
 
-    private final String previous;
-    private final Move move;
+    private static final String FIND = "select claim_token, %s from %s where consumer_id = ? and message_id = ?%s";
 
-    /** {@code move} tries to move one version on. */
-    SingleRowVersions(String table, Dialect dialect, Move move) {
-        this.previous = "select %s from %s where consumer_id = ? and message_id = ?%s"
-                .formatted(VersionColumns.ofPrevious(dialect), table, currentRead());
+    private final String move;
+    private final PreparedStatementCallback<Boolean> execution;
+    private final String find;
+
+    /**
+     * Replaces versions in a table.
+     *
+     * @param move the statement, with parameters for the entity (2), the version (2), the coordinates (3) and the token
+     * @param execution executes it
+     */
+    SingleRowVersions(String move, String table, PreparedStatementCallback<Boolean> execution, Dialect dialect) {
         this.move = move;
-    }
-
-    /** Tries to move one version on, with the statements of one database. */
-    @FunctionalInterface
-    interface Move {
-
-        /** Whether it was moved on, or is new. */
-        boolean execute(Statements statements, VersionClaim claim) throws SQLException;
+        this.execution = execution;
+        this.find = FIND.formatted(
+                StoredVersion.previousColumns(dialect::secondsOf, dialect.now()), table, dialect.currentRead());
     }
 
     @Override
     public Map<MessageId, Optional<StoredVersion>> execute(
             Connection connection, List<VersionClaim> claims, int timeoutSeconds) throws SQLException {
         Map<MessageId, Optional<StoredVersion>> moved = new HashMap<>(claims.size() * 2);
-        try (Statements statements = new Statements(connection, timeoutSeconds)) {
+        ClaimDeadline deadline = new ClaimDeadline(timeoutSeconds);
+        long token = ThreadLocalRandom.current().nextLong();
+        try (PreparedStatement move = connection.prepareStatement(this.move);
+                PreparedStatement find = connection.prepareStatement(this.find)) {
             for (VersionClaim claim : claims) {
-                if (this.move.execute(statements, claim)) {
-                    moved.put(
-                            claim.entity(),
-                            claim.asksForPrevious() ? previous(statements, claim.entity()) : Optional.empty());
+                MessageId entity = claim.entity();
+                deadline.limit(move);
+                bind(move, 0, claim);
+                move.setLong(8, token);
+                this.execution.doInPreparedStatement(move);
+                deadline.limit(find);
+                find.setString(1, entity.consumer());
+                find.setString(2, entity.value());
+                try (ResultSet row = find.executeQuery()) {
+                    if (row.next() && row.getLong(1) == token) {
+                        moved.put(entity, StoredVersion.readPrevious(entity, row, 2));
+                    }
                 }
             }
         }
         return moved;
     }
 
-    /** They are locked already; and it begins no snapshot, which all later reads of the transaction would be bound to. */
-    @Override
-    public String currentRead() {
-        return " for update";
-    }
-
-    private Optional<StoredVersion> previous(Statements statements, MessageId entity) throws SQLException {
-        PreparedStatement query = statements.prepare(this.previous);
-        bindEntity(query, 1, entity);
-        try (ResultSet row = query.executeQuery()) {
-            boolean any = row.next() && row.getBigDecimal(2) != null;
-            return any ? Optional.of(VersionColumns.read(entity, row, 1)) : Optional.empty();
-        }
-    }
-
-    static void bindEntity(PreparedStatement statement, int first, MessageId entity) throws SQLException {
-        statement.setString(first, entity.consumer());
-        statement.setString(first + 1, entity.value());
-    }
-
-    /** Gives a statement the five values of a claim that are not its entity, in the order of the columns. */
-    static void bindVersion(PreparedStatement statement, int first, VersionClaim claim) throws SQLException {
-        statement.setString(first, nameOf(claim));
-        statement.setBigDecimal(first + 1, claim.version().value());
-        statement.setString(first + 2, claim.coordinates().topic());
-        statement.setInt(first + 3, claim.coordinates().partition());
-        statement.setLong(first + 4, claim.coordinates().offset());
-    }
-
-    /** The kind of a claim's version, as it is stored. */
-    static String nameOf(VersionClaim claim) {
-        return claim.version().kind().name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Statements that are prepared once for all claims of a batch. */
-    static final class Statements implements AutoCloseable {
-
-        private final Connection connection;
-        private final ClaimDeadline deadline;
-        private final Map<String, PreparedStatement> prepared = new HashMap<>();
-
-        /** Tells the claims of one call from all others. */
-        private final long token = ThreadLocalRandom.current().nextLong();
-
-        Statements(Connection connection, int timeoutSeconds) {
-            this.connection = connection;
-            this.deadline = new ClaimDeadline(timeoutSeconds);
-        }
-
-        PreparedStatement prepare(String sql) throws SQLException {
-            PreparedStatement statement = this.prepared.get(sql);
-            if (statement == null) {
-                statement = this.connection.prepareStatement(sql);
-                this.prepared.put(sql, statement);
-            }
-            this.deadline.limit(statement);
-            return statement;
-        }
-
-        int secondsLeft() throws SQLException {
-            return this.deadline.secondsLeft();
-        }
-
-        long token() {
-            return this.token;
-        }
-
-        @Override
-        public void close() throws SQLException {
-            for (PreparedStatement statement : this.prepared.values()) {
-                statement.close();
-            }
-        }
+    /** Gives a statement the seven values of a claim, after so many others. */
+    static void bind(PreparedStatement statement, int after, VersionClaim claim) throws SQLException {
+        statement.setString(after + 1, claim.entity().consumer());
+        statement.setString(after + 2, claim.entity().value());
+        statement.setString(after + 3, claim.kind());
+        statement.setBigDecimal(after + 4, claim.version().value());
+        statement.setString(after + 5, claim.coordinates().topic());
+        statement.setInt(after + 6, claim.coordinates().partition());
+        statement.setLong(after + 7, claim.coordinates().offset());
     }
 }

@@ -3,8 +3,13 @@ package dev.idempotency.database;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * A version of an entity that has been processed.
@@ -24,13 +29,37 @@ public record StoredVersion(
         }
     }
 
-    /** Whether a version is newer; not if the two do not compare. */
-    public boolean isOlderThan(Version other) {
-        return isComparedWith(other) && this.version.compareTo(other) < 0;
+    /** The columns that {@link #read} reads, in their order. */
+    public static String columns(UnaryOperator<String> secondsOf, String now) {
+        return "version_kind, version, record_topic, record_partition, record_offset, %s, %s"
+                .formatted(secondsOf.apply("processed_at"), secondsOf.apply(now));
     }
 
-    /** Whether a version is of the same kind. */
-    public boolean isComparedWith(Version other) {
-        return this.version.kind() == other.kind();
+    /** The columns that {@link #readPrevious} reads, in their order; null if the entity had no version before. */
+    static String previousColumns(UnaryOperator<String> secondsOf, String now) {
+        return "version_kind, previous_version, previous_topic, previous_partition, previous_offset, %s, %s"
+                .formatted(secondsOf.apply("previous_at"), secondsOf.apply(now));
+    }
+
+    /** Reads a version from the column with this number on. */
+    public static StoredVersion read(MessageId entity, ResultSet row, int first) throws SQLException {
+        Version.Kind kind = Version.Kind.valueOf(row.getString(first).toUpperCase(Locale.ROOT));
+        Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(first + 5));
+        Instant now = EpochSeconds.toInstant(row.getBigDecimal(first + 6));
+        return new StoredVersion(
+                entity,
+                new Version(kind, row.getBigDecimal(first + 1)),
+                new RecordCoordinates(row.getString(first + 2), row.getInt(first + 3), row.getLong(first + 4)),
+                processedAt,
+                Duration.between(processedAt, now));
+    }
+
+    static Optional<StoredVersion> readPrevious(MessageId entity, ResultSet row, int first) throws SQLException {
+        return (row.getBigDecimal(first + 1) != null) ? Optional.of(read(entity, row, first)) : Optional.empty();
+    }
+
+    /** Returns whether a version is newer, which one of another kind is not. */
+    public boolean isOlderThan(Version other) {
+        return this.version.kind() == other.kind() && this.version.compareTo(other) < 0;
     }
 }

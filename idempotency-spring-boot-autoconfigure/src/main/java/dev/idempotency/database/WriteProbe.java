@@ -101,7 +101,7 @@ public final class WriteProbe {
             this.jdbc.update(KEEP_RESULT.formatted(this.database.resultTable()), consumer);
             PositionClaim position = new PositionClaim(consumer, "none", 0, "none", 0, 1);
             execute(connection -> this.position.execute(connection, List.of(position), TIMEOUT_SECONDS));
-            VersionClaim version = new VersionClaim(new MessageId(consumer, "a"), Version.of(1), NOWHERE, false);
+            VersionClaim version = new VersionClaim(new MessageId(consumer, "a"), Version.of(1), NOWHERE);
             if (this.version != null) {
                 execute(connection -> this.version.execute(connection, List.of(version), TIMEOUT_SECONDS));
             }
@@ -147,7 +147,7 @@ public final class WriteProbe {
                         .formatted(this.database.processedTable(), what));
     }
 
-    /** What the database says if it denies its user something, or {@code null} if it failed for another reason. */
+    /** Returns the database's message if it denies a privilege, or {@code null} if it failed for another reason. */
     static @Nullable String denial(Throwable failure) {
         Throwable cause = failure;
         while (cause != null && !(cause instanceof SQLException)) {

@@ -4,7 +4,7 @@ import dev.idempotency.MessageId;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.PurgeStatement.Purged;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

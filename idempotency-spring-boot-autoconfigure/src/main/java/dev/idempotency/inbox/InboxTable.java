@@ -127,7 +127,7 @@ final class InboxTable {
     /** The database's time. */
     Instant now() {
         return EpochSeconds.toInstant(Objects.requireNonNull(
-                this.jdbc.queryForObject("select " + this.database.dialect().secondsOfNow(), BigDecimal.class)));
+                this.jdbc.queryForObject("select " + this.database.dialect().secondsOf(this.now), BigDecimal.class)));
     }
 
     private static List<KeptMessage> sorted(List<KeptMessage> messages) {

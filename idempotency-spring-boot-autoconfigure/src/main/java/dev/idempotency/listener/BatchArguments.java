@@ -114,7 +114,7 @@ final class BatchArguments {
         return filtered;
     }
 
-    /** Whether what the messages are handed over in has one element a record, so that any of them can be taken out. */
+    /** Whether a payload has one element per record, so that duplicates can be taken out. */
     static boolean hasElements(@Nullable Object payload, int size) {
         Object content = (payload instanceof Message<?> message) ? message.getPayload() : payload;
         if (content instanceof Optional<?> optional) {
@@ -123,7 +123,7 @@ final class BatchArguments {
         return isParallel(content, size);
     }
 
-    /** Whether an argument has one element a record. Bytes are one value, as those of a header. */
+    /** Whether an argument has one element per record. Bytes are one value. */
     private static boolean isParallel(@Nullable Object argument, int size) {
         if (argument instanceof List<?> list) {
             return list.size() == size;
@@ -134,7 +134,7 @@ final class BatchArguments {
                 && Array.getLength(argument) == size;
     }
 
-    /** What of an argument belongs to the record at a position; all of it, if it has no elements. */
+    /** Returns the element of the record at a position, or the argument itself if it has no elements. */
     static @Nullable Object element(@Nullable Object argument, int position, int size) {
         Object content = (argument instanceof Message<?> message) ? message.getPayload() : argument;
         if (isParallel(content, size)) {

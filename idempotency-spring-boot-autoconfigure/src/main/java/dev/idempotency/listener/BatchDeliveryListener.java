@@ -6,11 +6,14 @@ import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
@@ -19,16 +22,10 @@ import org.springframework.kafka.support.Acknowledgment;
 
 /**
  * Binds the batch to the thread while the listener runs. A batch that failed before is delivered record by record, so that
- * also a record that fails in a filter or a conversion is found.
+ * a record that fails in a filter or a conversion is found, too.
  */
 final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
-
-    /** Calls the listener with a list, or with a poll result. */
-    private interface Handover<K, V> {
-
-        void accept(List<ConsumerRecord<K, V>> records, @Nullable Acknowledgment acknowledgment);
-    }
 
     private final @Nullable ReadableRecordFilter<K, V> filter;
 
@@ -48,64 +45,28 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
     }
 
     @Override
-    public boolean wantsPollResult() {
-        return this.filter == null && this.delegate.wantsPollResult();
-    }
-
-    @Override
     public void onMessage(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        deliver(
-                records,
-                acknowledgment,
-                consumer,
-                (some, deferred) -> this.delegate.onMessage(some, deferred, consumer));
-    }
-
-    @Override
-    public void onMessage(
-            ConsumerRecords<K, V> records, @Nullable Acknowledgment acknowledgment, Consumer<K, V> consumer) {
-        List<ConsumerRecord<K, V>> all = new ArrayList<>(records.count());
-        records.forEach(all::add);
-        deliver(
-                all,
-                acknowledgment,
-                consumer,
-                (some, deferred) ->
-                        this.delegate.onMessage((some == all) ? records : pollOf(some), deferred, consumer));
-    }
-
-    private static <K, V> ConsumerRecords<K, V> pollOf(List<ConsumerRecord<K, V>> one) {
-        ConsumerRecord<K, V> record = one.get(0);
-        return new ConsumerRecords<>(Map.of(new TopicPartition(record.topic(), record.partition()), one), Map.of());
-    }
-
-    private void deliver(
-            List<ConsumerRecord<K, V>> records,
-            @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer,
-            Handover<K, V> listener) {
         ConsumerThreadState state = ConsumerThreadState.current();
         state.begin();
         if (state.isSplit(records)) {
-            deliverEach(records, acknowledgment, consumer, listener);
+            deliverEach(records, acknowledgment, consumer);
         } else {
-            deliverFiltered(records, acknowledgment, consumer, listener, false);
+            deliver(records, acknowledgment, consumer, false);
         }
     }
 
     private void deliverEach(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
-            @Nullable Consumer<?, ?> consumer,
-            Handover<K, V> listener) {
+            @Nullable Consumer<?, ?> consumer) {
         for (int i = 0; i < records.size(); i++) {
             ConsumerThreadState.current().begin();
             OfOneRecord ofRecord = (acknowledgment != null) ? new OfOneRecord() : null;
             try {
-                deliverFiltered(new ArrayList<>(records.subList(i, i + 1)), ofRecord, consumer, listener, true);
+                deliver(new ArrayList<>(records.subList(i, i + 1)), ofRecord, consumer, true);
             } catch (Throwable ex) {
                 FatalErrors.rethrow(ex);
                 throw BatchFailure.at(records.get(i), records, ex);
@@ -122,11 +83,10 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
         }
     }
 
-    private void deliverFiltered(
+    private void deliver(
             List<ConsumerRecord<K, V>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer,
-            Handover<K, V> listener,
             boolean single) {
         List<ConsumerRecord<K, V>> kept = filter(records);
         if (kept.isEmpty() && (single || isToBeIgnored(acknowledgment))) {
@@ -136,23 +96,41 @@ final class BatchDeliveryListener<K, V> extends DeliveryListener<BatchMessageLis
             return;
         }
         Delivery delivery = Delivery.ofBatch(this.methods, kept, acknowledgment, consumer);
-        delivery.during(() -> listener.accept(kept, delivery.acknowledgment()));
+        delivery.during(() -> call(kept, delivery.acknowledgment(), consumer));
     }
 
     private List<ConsumerRecord<K, V>> filter(List<ConsumerRecord<K, V>> records) {
-        if (this.filter == null) {
-            return records;
-        }
         try {
-            return this.filter.filterBatch(records);
+            return (this.filter != null) ? this.filter.filterBatch(records) : records;
         } catch (Throwable ex) {
-            throw FailureConverter.toException(ex, records);
+            throw Delivery.toException(ex, records);
         }
     }
 
     /** Whether a batch of which the filter leaves nothing is kept from the listener. */
     private boolean isToBeIgnored(@Nullable Acknowledgment acknowledgment) {
         return acknowledgment != null && this.filter != null && this.filter.ignoreEmptyBatch();
+    }
+
+    @SuppressWarnings("unchecked") // The container's consumer reads the container's records.
+    private void call(
+            List<ConsumerRecord<K, V>> records,
+            @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> consumer) {
+        if (!this.delegate.wantsPollResult()) {
+            this.delegate.onMessage(records, acknowledgment, consumer);
+            return;
+        }
+        Map<TopicPartition, List<ConsumerRecord<K, V>>> byPartition = records.stream()
+                .collect(Collectors.groupingBy(
+                        record -> new TopicPartition(record.topic(), record.partition()),
+                        LinkedHashMap::new,
+                        Collectors.toList()));
+        Map<TopicPartition, OffsetAndMetadata> next = new LinkedHashMap<>();
+        records.forEach(record -> next.put(
+                new TopicPartition(record.topic(), record.partition()),
+                new OffsetAndMetadata(record.offset() + 1, record.leaderEpoch(), "")));
+        this.delegate.onMessage(new ConsumerRecords<>(byPartition, next), acknowledgment, (Consumer<K, V>) consumer);
     }
 
     /** Collects what the listener says of one record of a batch; the batch is acknowledged at the end. */

@@ -8,9 +8,8 @@ import org.springframework.util.Assert;
 /**
  * Holds back what the listener says until its transaction has been committed.
  *
- * <p>An acknowledgment that took effect earlier would lose the message if the commit failed. A negative one rolls the
- * transaction back, all of it: of a batch, therefore, every record comes again, whatever index was named. If the
- * listener throws, nothing that it said counts.
+ * <p>An acknowledgment that took effect earlier would lose the message if the commit failed. A negative one rolls back
+ * the transaction: of a batch, every record is redelivered, whatever the index. If the listener throws, neither counts.
  */
 final class DeferredAcknowledgment implements Acknowledgment {
 

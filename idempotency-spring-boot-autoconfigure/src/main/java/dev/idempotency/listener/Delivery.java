@@ -10,7 +10,6 @@ import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.aopalliance.intercept.MethodInvocation;
@@ -18,17 +17,20 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.support.Acknowledgment;
 
 /**
- * What the container is handing to a listener on this thread: one record, or a batch of them.
- *
- * <p>It is bound to the thread while the listener runs, so that the interceptor knows the Kafka records whatever
- * arguments the listener takes.
+ * The records that the container hands to a listener: one record, or a batch of them. It is bound to the thread while the listener runs, so
+ * that the interceptor knows the Kafka records whatever arguments the listener takes.
  */
 final class Delivery {
+
+    private static final Logger logger = LoggerFactory.getLogger(Delivery.class);
 
     private static final ThreadLocal<@Nullable Delivery> CURRENT = new ThreadLocal<>();
 
@@ -52,15 +54,15 @@ final class Delivery {
             ProtectedMethods methods,
             List<? extends ConsumerRecord<?, ?>> records,
             boolean batch,
-            @Nullable DeferredAcknowledgment acknowledgment,
+            @Nullable Acknowledgment acknowledgment,
             boolean shared,
             @Nullable Consumer<?, ?> consumer) {
-        this.consumer = consumer;
         this.methods = methods;
         this.records = records;
         this.batch = batch;
-        this.acknowledgment = acknowledgment;
+        this.acknowledgment = (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
         this.shared = shared;
+        this.consumer = consumer;
     }
 
     static Delivery ofRecord(
@@ -68,7 +70,7 @@ final class Delivery {
             ConsumerRecord<?, ?> record,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, List.of(record), false, deferred(acknowledgment, false), false, consumer);
+        return new Delivery(methods, List.of(record), false, acknowledgment, false, consumer);
     }
 
     static Delivery ofBatch(
@@ -76,20 +78,15 @@ final class Delivery {
             List<? extends ConsumerRecord<?, ?>> records,
             @Nullable Acknowledgment acknowledgment,
             @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, records, true, deferred(acknowledgment, true), false, consumer);
+        return new Delivery(methods, records, true, acknowledgment, false, consumer);
     }
 
     /**
-     * One record whose message has been claimed together with others, in a transaction that is open: its listener is
-     * called once, whatever aspects around it do, since what a failed call has written is in that transaction.
+     * One of several records that were claimed together, in a transaction that is open: its listener is called once, whatever
+     * aspects around it do, since what a failed call has written is in that transaction.
      */
-    static Delivery ofClaimed(
-            ProtectedMethods methods, ConsumerRecord<?, ?> record, @Nullable Consumer<?, ?> consumer) {
-        return new Delivery(methods, List.of(record), false, null, true, consumer);
-    }
-
-    private static @Nullable DeferredAcknowledgment deferred(@Nullable Acknowledgment acknowledgment, boolean batch) {
-        return (acknowledgment != null) ? new DeferredAcknowledgment(acknowledgment, batch) : null;
+    Delivery ofClaimed(ConsumerRecord<?, ?> record) {
+        return new Delivery(this.methods, List.of(record), false, null, true, this.consumer);
     }
 
     static @Nullable Delivery current() {
@@ -106,7 +103,7 @@ final class Delivery {
             listener.run();
             awaitReplies();
         } catch (Throwable ex) {
-            throw FailureConverter.toException(ex, this.records);
+            throw toException(ex, this.records);
         } finally {
             CURRENT.set(null);
             endReply();
@@ -122,6 +119,25 @@ final class Delivery {
         }
     }
 
+    /**
+     * Whatever was thrown as an exception that error handlers are given. A container would be stopped by an error, and for
+     * good; and by a checked exception, which filters and converters may throw undeclared, be led past the record.
+     */
+    static RuntimeException toException(Throwable thrown, List<? extends ConsumerRecord<?, ?>> records) {
+        if (thrown instanceof RuntimeException exception) {
+            return exception;
+        }
+        if (thrown instanceof Error error && FatalErrors.contains(error)) {
+            logger.error(
+                    "A listener threw {} at {}. That stops its container, and nothing more is consumed until it is started"
+                            + " again: nothing can be relied upon after such an error. Restart the application.",
+                    error.toString(),
+                    records.isEmpty() ? "no record" : RecordCoordinates.of(records.get(0)));
+            throw error;
+        }
+        return new ListenerExecutionFailedException("Listener threw an error: " + thrown, thrown);
+    }
+
     /** Its records are committed. */
     void settle() {
         ConsumerThreadState.current().commit(this.records);
@@ -134,20 +150,20 @@ final class Delivery {
      * @return {@code false} if it is being handled already
      */
     boolean begin() {
-        boolean idle = !this.beingHandled;
-        if (idle) {
-            endReply();
+        if (this.beingHandled) {
+            return false;
         }
-        if (idle && this.acknowledgment != null) {
+        endReply();
+        if (this.acknowledgment != null) {
             this.acknowledgment.reset();
         }
-        if (idle && !this.shared) {
+        if (!this.shared) {
             this.skipped = false;
             this.handled = false;
             this.failure = null;
         }
         this.beingHandled = true;
-        return idle;
+        return true;
     }
 
     /** Ends handling it; without a failure, it has been handled. */
@@ -178,14 +194,13 @@ final class Delivery {
             }
         } catch (CompletionException ex) {
             FatalErrors.rethrow(ex.getCause());
+            Throwable cause = NestedExceptionUtils.getMostSpecificCause(ex);
             throw new KafkaException(
                     ("The reply to %s was not sent (%s). It is kept, and is sent when the request is redelivered. See that"
                                     + " the reply topic exists and takes replies of this size.")
                             .formatted(
                                     RecordCoordinates.of(this.records.get(0)),
-                                    NestedExceptionUtils.getMostSpecificCause(ex)
-                                            .getClass()
-                                            .getSimpleName()),
+                                    cause.getClass().getSimpleName()),
                     ex.getCause());
         }
     }
@@ -198,41 +213,31 @@ final class Delivery {
         }
     }
 
-    /** Why it has not been handled, even if an aspect around the claim has caught that; {@code null} without a failure. */
-    @Nullable
-    Throwable failure() {
-        return this.failure;
-    }
-
     /** Whether the last call that reached the claim has been handled. */
     boolean isHandled() {
         return this.handled;
     }
 
-    /** Calls the listener within a transaction that is shared with other records, unless that was done before. */
-    @Nullable
-    Object callOnce(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
+    /** Throws what the claim or the listener has thrown, even if an aspect around the claim has caught it. */
+    void requireNoFailure() throws Throwable {
         if (this.failure != null) {
             throw this.failure;
         }
-        if (this.handled) {
-            return null;
-        }
-        return call(definition, aspects);
     }
 
-    /**
-     * Ends a delivery that must have been handled.
-     *
-     * @throws Throwable what the listener has thrown, even if somebody around it has caught it
-     */
+    /** The same where it must have been handled. */
     void requireHandled() throws Throwable {
-        if (this.failure != null) {
-            throw this.failure;
-        }
+        requireNoFailure();
         if (!this.handled) {
             throw new IllegalStateException("The listener was not called: a KafkaListenerErrorHandler hides why");
         }
+    }
+
+    /** Calls the listener within a transaction that is shared with other records, unless that was done before. */
+    @Nullable
+    Object callOnce(ListenerDefinition definition, MethodInvocation aspects) throws Throwable {
+        requireNoFailure();
+        return this.handled ? null : call(definition, aspects);
     }
 
     /** Calls the listener for a claim: its method must be called once, whatever aspects there are. */
@@ -270,17 +275,17 @@ final class Delivery {
     }
 
     private boolean isSoughtBack() {
-        return this.consumer != null && this.records.stream().anyMatch(this::isSoughtBack);
-    }
-
-    private boolean isSoughtBack(ConsumerRecord<?, ?> record) {
-        try {
-            TopicPartition partition = new TopicPartition(record.topic(), record.partition());
-            return Objects.requireNonNull(this.consumer).position(partition, Duration.ZERO) <= record.offset();
-        } catch (RuntimeException ex) {
-            // It is not known yet, or not assigned any more.
-            return false;
-        }
+        Consumer<?, ?> asked = this.consumer;
+        return asked != null
+                && this.records.stream().anyMatch(record -> {
+                    try {
+                        TopicPartition partition = new TopicPartition(record.topic(), record.partition());
+                        return asked.position(partition, Duration.ZERO) <= record.offset();
+                    } catch (RuntimeException ex) {
+                        // It is not known yet, or not assigned any more.
+                        return false;
+                    }
+                });
     }
 
     /** The call that is being made, or was made last while the delivery is handled. */
@@ -297,14 +302,9 @@ final class Delivery {
         return this.records;
     }
 
-    /** Whether it has no transaction of its own. */
+    /** Whether its transaction is shared with other records. */
     boolean isShared() {
         return this.shared;
-    }
-
-    @Nullable
-    Consumer<?, ?> consumer() {
-        return this.consumer;
     }
 
     boolean isBatch() {
@@ -316,7 +316,7 @@ final class Delivery {
         return this.acknowledgment;
     }
 
-    /** The listener is not called, so its result is none; and what it will not acknowledge nobody else would. */
+    /** The listener is not called, so it is acknowledged here. */
     void skip() {
         this.skipped = true;
         if (this.acknowledgment != null) {

@@ -11,7 +11,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.kafka.listener.adapter.AbstractDelegatingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 
-/** Stands before a listener, and remembers what it is given. */
+/** Wraps a listener to bind what it is given to the thread. */
 abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdapter<T>
         implements IdempotencyInfrastructure {
 
@@ -51,7 +51,7 @@ abstract class DeliveryListener<T> extends AbstractDelegatingMessageListenerAdap
                 });
     }
 
-    /** What leaves records out before they are remembered, if this one does that itself. */
+    /** The filter that it applies itself, if it does. */
     @Nullable
     RecordFilterStrategy<?, ?> filter() {
         return null;

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.IdempotencyContext;
+import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
@@ -13,12 +14,12 @@ import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
+import java.io.Serial;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -66,7 +67,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? this.reporter.refused(ex) : ex;
+            throw isSingle() ? this.reporter.refused(ex.candidate, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -99,10 +100,8 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private Candidate identify(ConsumerRecord<?, ?> record, int position) {
-        DeserializationException unreadable =
-                this.delivery.isBatch() ? ReadableRecordFilter.failureToRead(record) : null;
-        if (unreadable != null) {
-            throw unreadable;
+        if (this.delivery.isBatch()) {
+            ReadableRecordFilter.requireReadable(record);
         }
         return this.definition.candidates().create(position, this.call.view(position));
     }
@@ -136,7 +135,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private @Nullable Object claimAndCall() throws Throwable {
         Admission answer = claim();
         if (this.definition.conflicts().isFailure()) {
-            // What was claimed beside a message that must not be dropped is undone.
+            // It must not be dropped: what was claimed beside it is undone.
             for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
                 throw new ConflictFoundException(first.getKey(), first.getValue());
             }
@@ -246,6 +245,22 @@ final class IdempotentInvocation implements TransactionSynchronization {
             // It is redelivered until the database can be asked.
             failure.addSuppressed(ex);
             return null;
+        }
+    }
+
+    /** Rolls back because a message has the id of another one. It leaves the library only if there are several. */
+    private static final class ConflictFoundException extends IdempotencyException {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final transient Candidate candidate;
+        private final transient Conflict conflict;
+
+        ConflictFoundException(Candidate candidate, Conflict conflict) {
+            super("%s has the id of %s".formatted(conflict.coordinates(), conflict.original()), null);
+            this.candidate = candidate;
+            this.conflict = conflict;
         }
     }
 }

@@ -5,14 +5,16 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.IdempotencyInfrastructure;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ListenerDefinition;
-import dev.idempotency.definition.ReplyKeeper;
+import dev.idempotency.definition.ProxyPath;
 import java.io.Serial;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.core.Ordered;
 
@@ -33,12 +35,12 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         return !isFinal(targetClass) && IdempotentListenerAnnotations.find(method, targetClass) != null;
     }
 
-    /** Left alone, for the start-up checks to tell of it with all else; a proxy that cannot be made tells of nothing. */
+    /** Left to the start-up checks, which report it with all other findings. */
     private static boolean isFinal(Class<?> targetClass) {
         return Modifier.isFinal(targetClass.getModifiers()) && !Proxy.isProxyClass(targetClass);
     }
 
-    /** All are alike, so that Spring need not make the class of a listener's proxy anew for each application context. */
+    /** All are equal, so that application contexts share the classes of proxies. */
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof IdempotentListenerAdvisor;
@@ -67,19 +69,13 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         try {
             result = delivery.isShared()
                     ? delivery.callOnce(definition, invocation)
-                    : IdempotentInvocation.proceed(callOf(invocation, delivery, definition));
+                    : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
         } catch (Throwable ex) {
             delivery.end(ex);
             throw ex;
         }
         delivery.end(null);
         return result;
-    }
-
-    private static ListenerCall callOf(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition) {
-        MethodCall call = new MethodCall(invocation, delivery, definition);
-        ReplyKeeper replies = definition.method().replies();
-        return (replies == null) ? call : new ReplyKeepingCall(call, replies);
     }
 
     private static ListenerDefinition definition(MethodInvocation invocation, Delivery delivery) {
@@ -97,5 +93,57 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
                 ("%s is an @%s, but %s, so there is no message to claim. Move the work to a method without the"
                                 + " annotation and call that one; register listeners with @KafkaListener.")
                         .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName(), why));
+    }
+
+    /**
+     * Puts an advisor behind the aspects of a listener's bean, unless it is there.
+     *
+     * @return whether it is there; not if the bean is no proxy, or a frozen one
+     */
+    static boolean installOn(Object bean, Method listener) {
+        Advised innermost = ProxyPath.innermostProxyOf(bean);
+        if (innermost == null || IdempotentListenerAnnotations.find(listener, innermost.getTargetClass()) == null) {
+            return false;
+        }
+        synchronized (TargetCallAdvisor.class) {
+            if (Arrays.stream(innermost.getAdvisors()).anyMatch(TargetCallAdvisor.class::isInstance)) {
+                return true;
+            }
+            if (innermost.isFrozen()) {
+                return false;
+            }
+            innermost.addAdvisor(new TargetCallAdvisor());
+            return true;
+        }
+    }
+
+    /**
+     * Sees the call of a listener's method behind all aspects. It is put at the end of the innermost proxy's advisors when
+     * all of them are known: sorted by its order, it would precede aspects without one.
+     */
+    private static final class TargetCallAdvisor extends StaticMethodMatcherPointcutAdvisor {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private TargetCallAdvisor() {
+            super((MethodInterceptor) invocation -> {
+                Delivery delivery = Delivery.current();
+                TargetCall call = (delivery != null) ? delivery.targetCall() : null;
+                if (call == null) {
+                    throw new UnprotectedListenerException(
+                            ("%s is an @%s, but an aspect has called it on another thread than its container's, outside its"
+                                            + " transaction. Remove the aspect, or let it surround a method that the"
+                                            + " listener calls.")
+                                    .formatted(invocation.getMethod(), IdempotentListener.class.getSimpleName()));
+                }
+                return call.make(invocation);
+            });
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> targetClass) {
+            return IdempotentListenerAnnotations.find(method, targetClass) != null;
+        }
     }
 }

@@ -26,13 +26,13 @@ interface ListenerCall {
     /**
      * Calls the listener with some messages of the delivery.
      *
-     * @param admitted those that may enter, in order
+     * @param admitted the new ones, in order
      * @return what the listener returns
      */
     @Nullable
     Object call(List<Candidate> admitted) throws Throwable;
 
-    /** What the listener returned when it was called with these messages, which are duplicates, if that is kept. */
+    /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
     default @Nullable Object replyAgain(List<Candidate> duplicates) {
         return null;
     }

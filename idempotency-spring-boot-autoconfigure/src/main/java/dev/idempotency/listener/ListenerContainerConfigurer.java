@@ -7,54 +7,77 @@ import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.RecordObservations;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.lang.reflect.AnnotatedElement;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.AcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.BatchMessageListener;
+import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
 import org.springframework.kafka.listener.ExceptionClassifier;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
+import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
 import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import org.springframework.kafka.support.Acknowledgment;
 
-/** Configures the container of a protected listener: it remembers what it delivers, and its errors are understood. */
+/**
+ * Prepares the container of a protected listener, once, before it starts. What it changes, in this order:
+ *
+ * <ol>
+ *   <li>the proxy of the listener's bean gets an advisor behind all others, which sees the call of the method
+ *       ({@link IdempotentListenerAdvisor#installOn});
+ *   <li>a Kafka transaction manager is taken off, and the ids of topics are tracked as partitions are assigned
+ *       ({@link ListenerDefinitionRegistry#define});
+ *   <li>the listener's {@code HandlerAdapter} becomes {@link RepliesToNew}, its reply template {@link AwaitedReplyTemplate};
+ *   <li>the listener, without its filter if that sees several records, is wrapped in a {@link DeliveryListener}: of
+ *       records, of batches, or of polls, for which {@code AckMode.RECORD} becomes {@code BATCH};
+ *   <li>keys that cannot be used are not retried by the application's error handler, nor in retry topics;
+ *   <li>{@link ErrorHandlerInstaller#install}: deserializers that remember the bytes and deliver what they cannot read, the
+ *       provided error handler where there is none, {@code OutageErrorHandler} around it, {@code fixTxOffsets} switched
+ *       off, and an interceptor that forgets the bytes after each poll.
+ * </ol>
+ */
 public final class ListenerContainerConfigurer {
 
     private final ListenerDefinitionRegistry definitions;
     private final ObjectProvider<DestinationTopicResolver> retryTopics;
     private final ObjectProvider<ListenerInspection> inspection;
     private final ErrorHandlerInstaller failures;
-    private final PollContainerConfigurer polls;
+    private final BeanFactory beanFactory;
 
     public ListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
             ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller failures,
-            PollContainerConfigurer polls) {
+            BeanFactory beanFactory) {
         this.definitions = definitions;
         this.retryTopics = retryTopics;
         this.inspection = inspection;
         this.failures = failures;
-        this.polls = polls;
+        this.beanFactory = beanFactory;
     }
 
     void configure(Object bean, AnnotatedElement element, AbstractMessageListenerContainer<?, ?> container) {
-        ProtectedMethods methods = this.definitions.define(bean, element, container, TargetCallAdvisor::installOn);
+        ProtectedMethods methods =
+                this.definitions.define(bean, element, container, IdempotentListenerAdvisor::installOn);
         if (methods == null) {
             return;
         }
-        Object given = ContainerFacts.listenerOf(container);
         Object innermost = ContainerFacts.innermostListenerOf(container);
         RepliesToNew.install(innermost, methods.areClaimed());
         if (methods.definitions().stream()
                 .anyMatch(definition -> definition.method().replies() != null)) {
             AwaitedReplyTemplate.install(innermost);
         }
-        Object prepared =
-                methods.hasTransactionPerPoll() ? this.polls.prepare(given, methods, container) : wrap(given, methods);
-        container.setupMessageListener(prepared);
+        container.setupMessageListener(wrap(ContainerFacts.listenerOf(container), methods, container));
         excludeFromRetries(container.getCommonErrorHandler());
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
@@ -73,11 +96,25 @@ public final class ListenerContainerConfigurer {
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static Object wrap(@Nullable Object listener, ProtectedMethods methods) {
+    private Object wrap(
+            @Nullable Object listener, ProtectedMethods methods, AbstractMessageListenerContainer<?, ?> container) {
+        if (methods.hasTransactionPerPoll() && listener instanceof MessageListener single) {
+            ContainerProperties properties = container.getContainerProperties();
+            if (properties.getAckMode() == AckMode.RECORD) {
+                // A record is done when its poll is.
+                properties.setAckMode(AckMode.BATCH);
+            }
+            RecordObservations observations = RecordObservations.of(container, this.beanFactory);
+            return (single instanceof FilteringMessageListenerAdapter filtering)
+                    ? new PollDeliveryListener(
+                            (MessageListener) filtering.getDelegate(), methods, observations, filterOf(filtering))
+                    : new PollDeliveryListener(single, methods, observations, null);
+        }
         if (listener instanceof FilteringBatchMessageListenerAdapter filtering) {
-            BatchMessageListener delegate = (BatchMessageListener) filtering.getDelegate();
             return new BatchDeliveryListener(
-                    delegate, methods, new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
+                    (BatchMessageListener) filtering.getDelegate(),
+                    methods,
+                    new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering)));
         }
         if (listener instanceof BatchMessageListener batch) {
             return new BatchDeliveryListener(batch, methods, null);
@@ -87,5 +124,28 @@ public final class ListenerContainerConfigurer {
         }
         throw new IllegalStateException(
                 "@IdempotentListener works with record and batch listeners, not with " + listener);
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static ReadableRecordFilter filterOf(FilteringMessageListenerAdapter filtering) {
+        return new ReadableRecordFilter(SpringKafkaInternals.filterOf(filtering));
+    }
+
+    /** Binds a record to the thread while its listener runs. */
+    private static final class RecordDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
+            implements AcknowledgingConsumerAwareMessageListener<K, V> {
+
+        RecordDeliveryListener(MessageListener<K, V> delegate, ProtectedMethods methods) {
+            super(delegate, methods);
+        }
+
+        @Override
+        public void onMessage(
+                ConsumerRecord<K, V> record,
+                @Nullable Acknowledgment acknowledgment,
+                @Nullable Consumer<?, ?> consumer) {
+            Delivery delivery = Delivery.ofRecord(this.methods, record, acknowledgment, consumer);
+            delivery.during(() -> this.delegate.onMessage(record, delivery.acknowledgment(), consumer));
+        }
     }
 }

@@ -1,22 +1,29 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.MessageId;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ListenerMethod;
+import dev.idempotency.definition.ReplyKeeper;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.store.Candidate;
 import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.kafka.support.KafkaNull;
+import org.springframework.messaging.Message;
 
-/** The container's own call of the listener; of a batch, with the arguments narrowed to the messages that may enter. */
+/**
+ * The container's own call of the listener: of a batch, with the arguments narrowed to the messages that are new; of a record,
+ * with its reply kept for duplicates, where that is asked for.
+ */
 record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefinition definition)
         implements ListenerCall {
 
     private static final String KEEP_ELEMENTS =
-            "Let the BatchMessageConverter, and aspects around @IdempotentListener, keep"
-                    + " one element for each record.";
+            "Let the BatchMessageConverter, and aspects around @IdempotentListener, keep one element for each record.";
 
     /** Of a payload that has no element per record, there is no telling which key in it is whose. */
     @Override
@@ -36,17 +43,34 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
 
     @Override
     public MessageView view(int position) {
-        return new ArgumentsView(
-                this.definition.method(),
-                this.delivery.records(),
-                this.delivery.isBatch(),
-                this.invocation::getArguments,
-                position);
+        return new ArgumentsView(this, position);
     }
 
     @Override
     public @Nullable Object call(List<Candidate> admitted) throws Throwable {
-        return this.delivery.call(this.definition, this.delivery.isBatch() ? narrow(admitted) : this.invocation);
+        if (this.delivery.isBatch()) {
+            return this.delivery.call(this.definition, narrow(admitted));
+        }
+        Object result = this.delivery.call(this.definition, this.invocation);
+        ReplyKeeper replies = this.definition.method().replies();
+        MessageId id = admitted.get(0).id();
+        if (replies == null || id == null || this.delivery.isNacked()) {
+            return result;
+        }
+        this.delivery.repliesTo(id);
+        return replies.keep(id, result);
+    }
+
+    @Override
+    public @Nullable Object replyAgain(List<Candidate> duplicates) {
+        ReplyKeeper replies = this.definition.method().replies();
+        MessageId id = duplicates.get(0).id();
+        Object reply = (replies != null && id != null) ? replies.find(id) : null;
+        if (reply != null) {
+            this.delivery.repliesTo(id);
+            this.delivery.answer();
+        }
+        return reply;
     }
 
     /** The lists are the listener's own: it may sort or empty them, and be called again with the same records. */
@@ -59,9 +83,9 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
 
     private @Nullable Object[] filter(@Nullable Object[] arguments, int[] positions) {
         int records = this.delivery.records().size();
-        BatchArguments filter = new BatchArguments(this.delivery.records(), positions);
+        @Nullable Object[] filtered = new BatchArguments(this.delivery.records(), positions).filter(arguments);
         if (positions.length == records) {
-            return keepUncopied(filter.filter(arguments), arguments);
+            return keepUncopied(filtered, arguments);
         }
         if (!hasElements(arguments)) {
             throw new UnprotectedListenerException(
@@ -71,7 +95,7 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
                             .formatted(
                                     this.definition.method(), this.definition.consumer(), positions.length, records));
         }
-        return filter.filter(arguments);
+        return filtered;
     }
 
     /** A converter or an aspect may have made of the batch what has no element per record any more. */
@@ -91,5 +115,36 @@ record MethodCall(MethodInvocation invocation, Delivery delivery, ListenerDefini
             }
         }
         return copies;
+    }
+
+    /** The message at a position, seen through the arguments of the call. */
+    private record ArgumentsView(MethodCall call, int position) implements MessageView {
+
+        @Override
+        public ConsumerRecord<?, ?> record() {
+            return this.call.delivery.records().get(this.position);
+        }
+
+        @Override
+        public @Nullable Object payload() {
+            int index = this.call.definition.method().payloadIndex();
+            Object content = (index == ListenerMethod.NONE) ? record() : argument(index);
+            if (content instanceof ConsumerRecord<?, ?> record) {
+                content = record.value();
+            } else if (content instanceof Message<?> message) {
+                content = message.getPayload();
+            }
+            return (content instanceof KafkaNull) ? null : content;
+        }
+
+        @Override
+        public @Nullable Object argument(int index) {
+            Object argument = this.call.invocation.getArguments()[index];
+            Delivery delivery = this.call.delivery;
+            return delivery.isBatch()
+                    ? BatchArguments.element(
+                            argument, this.position, delivery.records().size())
+                    : argument;
+        }
     }
 }

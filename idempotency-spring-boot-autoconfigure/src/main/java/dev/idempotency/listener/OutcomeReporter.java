@@ -58,10 +58,10 @@ final class OutcomeReporter {
     }
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
-    MessageConflictException refused(ConflictFoundException found) {
+    MessageConflictException refused(Candidate candidate, Conflict conflict) {
         this.definition.observer().failed(1);
-        MessageConflictException failure = this.definition.conflicts().failed(found.conflict());
-        keepConflicting(found.candidate(), found.conflict(), failure);
+        MessageConflictException failure = this.definition.conflicts().failed(conflict);
+        keepConflicting(candidate, conflict, failure);
         return failure;
     }
 
@@ -72,13 +72,13 @@ final class OutcomeReporter {
         }
     }
 
-    /** Reports that a message was rolled back; the inbox is told only if the listener was called with it. */
+    /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
     void failed(Throwable failure, List<Candidate> called) {
         this.definition.observer().failed(1);
         tellInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 
-    /** Messages without an id are not stored: nobody could find them again. */
+    /** Messages without an id are not stored: they could not be found again. */
     private void tellInbox(
             List<Candidate> candidates, BiConsumer<InboxRecorder, List<InboxRecorder.Delivered>> report) {
         InboxRecorder inbox = this.definition.inbox();

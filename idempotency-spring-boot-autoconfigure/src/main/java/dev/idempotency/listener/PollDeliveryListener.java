@@ -1,24 +1,29 @@
 package dev.idempotency.listener;
 
+import dev.idempotency.IdempotencyContext;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.definition.ProtectedMethods;
 import dev.idempotency.failure.BatchFailure;
 import dev.idempotency.failure.ConsumerThreadState;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.RecordObservations;
+import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
+import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.serializer.DeserializationException;
 
 /**
  * Makes a batch listener of a record listener: all records of a poll are claimed together, and handed to the listener one
- * by one, in one transaction. After a failure, each has a transaction of its own.
+ * by one, in one transaction. After a failure, each has its own transaction.
  */
 final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<K, V>>
         implements BatchAcknowledgingConsumerAwareMessageListener<K, V> {
@@ -73,13 +78,13 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
                 }
             }
             if (!kept.isEmpty()) {
-                IdempotentInvocation.proceed(new RecordByRecordCall(
+                IdempotentInvocation.proceed(new PollCall(
                         Delivery.ofBatch(this.methods, kept, null, consumer),
                         this.methods.representative(),
                         position -> call(kept.get(position), consumer)));
             }
         } catch (Throwable ex) {
-            throw FailureConverter.toException(ex, records);
+            throw Delivery.toException(ex, records);
         }
     }
 
@@ -96,10 +101,7 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
     }
 
     private void deliver(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) throws Throwable {
-        DeserializationException unreadable = ReadableRecordFilter.failureToRead(record);
-        if (unreadable != null) {
-            throw unreadable;
-        }
+        ReadableRecordFilter.requireReadable(record);
         if (this.filter == null || !this.filter.filter(record)) {
             Delivery delivery = Delivery.ofRecord(this.methods, record, null, consumer);
             delivery.during(() -> call(record, consumer));
@@ -112,5 +114,62 @@ final class PollDeliveryListener<K, V> extends DeliveryListener<MessageListener<
 
     private void call(ConsumerRecord<K, V> record, @Nullable Consumer<?, ?> consumer) {
         this.observations.observe(record, consumer, () -> this.delegate.onMessage(record, null, consumer));
+    }
+
+    /**
+     * Calls a record listener with the records of a poll, one after the other.
+     *
+     * @param delivery all records of a poll
+     * @param listener calls its method, after the conversion of its arguments, with the record at a position
+     */
+    private record PollCall(Delivery delivery, ListenerDefinition definition, IntConsumer listener)
+            implements ListenerCall {
+
+        /** Before a record has been converted, its value is the payload. */
+        @Override
+        public MessageView view(int position) {
+            ConsumerRecord<?, ?> record = this.delivery.records().get(position);
+            boolean takesRecord = this.definition.method().takesRecord();
+            return new MessageView() {
+
+                @Override
+                public ConsumerRecord<?, ?> record() {
+                    return record;
+                }
+
+                @Override
+                public @Nullable Object payload() {
+                    return record.value();
+                }
+
+                @Override
+                public @Nullable Object argument(int index) {
+                    return takesRecord ? record : record.value();
+                }
+            };
+        }
+
+        @Override
+        public @Nullable Object call(List<Candidate> admitted) throws Throwable {
+            for (Candidate candidate : admitted) {
+                IdempotencyContext.Scope context = IdempotencyContext.open(Collections.singletonList(candidate.id()));
+                try {
+                    call(candidate);
+                } finally {
+                    context.close();
+                }
+            }
+            return null;
+        }
+
+        private void call(Candidate candidate) throws Throwable {
+            Delivery claimed = this.delivery.ofClaimed(candidate.record());
+            try {
+                claimed.during(() -> this.listener.accept(candidate.position()));
+            } catch (ListenerExecutionFailedException ex) {
+                throw (ex.getCause() != null) ? ex.getCause() : ex;
+            }
+            claimed.requireHandled();
+        }
     }
 }

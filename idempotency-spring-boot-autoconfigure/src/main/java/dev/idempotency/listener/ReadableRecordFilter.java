@@ -1,6 +1,5 @@
 package dev.idempotency.listener;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -22,8 +21,7 @@ record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements Rec
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(ReadableRecordFilter.class));
 
     /**
-     * What an {@code ErrorHandlingDeserializer} could not read, or the message converter of a batch could not convert. A
-     * record listener's container finds that itself; a batch listener would be called with {@code null}, as for a
+     * Returns why an {@code ErrorHandlingDeserializer} or the message converter of a batch failed, or {@code null}. A record listener's container finds that itself; a batch listener would be called with {@code null}, as for a
      * tombstone.
      */
     static @Nullable DeserializationException failureToRead(ConsumerRecord<?, ?> record) {
@@ -35,6 +33,14 @@ record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements Rec
         return SerializationUtils.getExceptionFromHeader(record, KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, logger);
     }
 
+    /** Fails for a record that could not be read: of several, each is then delivered alone. */
+    static void requireReadable(ConsumerRecord<?, ?> record) {
+        DeserializationException unreadable = failureToRead(record);
+        if (unreadable != null) {
+            throw unreadable;
+        }
+    }
+
     @Override
     public boolean filter(ConsumerRecord<K, V> record) {
         return failureToRead(record) == null && this.own.filter(record);
@@ -42,28 +48,8 @@ record ReadableRecordFilter<K, V>(RecordFilterStrategy<K, V> own) implements Rec
 
     @Override
     public List<ConsumerRecord<K, V>> filterBatch(List<ConsumerRecord<K, V>> records) {
-        List<ConsumerRecord<K, V>> unreadable =
-                records.stream().filter(record -> failureToRead(record) != null).toList();
-        if (unreadable.isEmpty()) {
-            return this.own.filterBatch(records);
-        }
-        List<ConsumerRecord<K, V>> readable = new ArrayList<>(records);
-        readable.removeAll(unreadable);
-        List<ConsumerRecord<K, V>> kept = new ArrayList<>(this.own.filterBatch(readable));
-        unreadable.forEach(record -> kept.add(placeAmong(kept, record), record));
-        return kept;
-    }
-
-    private static <K, V> int placeAmong(List<ConsumerRecord<K, V>> records, ConsumerRecord<K, V> record) {
-        for (int i = 0; i < records.size(); i++) {
-            ConsumerRecord<K, V> other = records.get(i);
-            if (other.partition() == record.partition()
-                    && other.topic().equals(record.topic())
-                    && other.offset() > record.offset()) {
-                return i;
-            }
-        }
-        return records.size();
+        records.forEach(ReadableRecordFilter::requireReadable);
+        return this.own.filterBatch(records);
     }
 
     @Override

@@ -4,7 +4,7 @@ import dev.idempotency.MessageId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a record is to a listener.
+ * Result of identifying a record for a listener.
  *
  * @param kind what it is
  * @param id its id, if it has one
@@ -19,7 +19,7 @@ public record RecordIdentification(Kind kind, @Nullable MessageId id) {
         return (id != null) ? new RecordIdentification(Kind.IDENTIFIED, id) : WITHOUT_KEY;
     }
 
-    /** What a record can be to a listener. */
+    /** Kinds of records. */
     public enum Kind {
 
         /** A message with an id. */

@@ -6,8 +6,8 @@ import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.failure.UnavailableService;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
@@ -102,7 +102,7 @@ public final class RecordIdentifier implements AutoCloseable {
         try {
             record = this.deserializers.deserialize(received);
         } catch (RuntimeException | StackOverflowError ex) {
-            if (UnavailableService.isCauseOf(ex)) {
+            if (Causes.of(ex).tellOfUnavailableService()) {
                 throw ex;
             }
             return RecordIdentification.UNREADABLE;
@@ -117,7 +117,7 @@ public final class RecordIdentifier implements AutoCloseable {
         return identifyReadable(record);
     }
 
-    /** A filter that fails leaves nothing out: the delivery fails, and the record is given up or tried again. */
+    /** A filter that fails leaves nothing out: the delivery would fail, too. */
     @SuppressWarnings("unchecked") // See the constructor.
     private boolean isLeftOut(ConsumerRecord<?, ?> record) {
         if (this.filter == null) {
@@ -137,8 +137,8 @@ public final class RecordIdentifier implements AutoCloseable {
     }
 
     /**
-     * Has the record tell of its topic itself, where its key may ask for it. The container's own knowledge of topics is of
-     * what it delivers, and must not be confused by what was delivered long ago.
+     * Adds the topic's id to the record's headers, for keys that contain it. The container's own tracking of topics must not
+     * see records that were delivered long ago.
      */
     private void tellTopic(ConsumerRecord<?, ?> record) {
         RecordCoordinates original = RecordCoordinates.original(record);

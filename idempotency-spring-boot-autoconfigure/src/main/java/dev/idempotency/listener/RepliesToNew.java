@@ -63,8 +63,10 @@ final class RepliesToNew extends HandlerAdapter {
         if (delivery == null) {
             return result;
         }
-        if (delivery.failure() != null) {
-            ReflectionUtils.rethrowException(delivery.failure());
+        try {
+            delivery.requireNoFailure();
+        } catch (Throwable failure) {
+            ReflectionUtils.rethrowException(failure);
         }
         if (this.claims && !delivery.isHandled()) {
             throw new UnprotectedListenerException(

@@ -59,7 +59,7 @@ final class TargetCall {
         return result;
     }
 
-    /** Containers know nothing of it: a consumer whose thread is interrupted can neither commit nor poll, for good. */
+    /** A consumer whose thread stays interrupted can neither commit nor poll. */
     private void endInterruption() {
         if (Thread.interrupted()) {
             logger.warn(

@@ -1,6 +1,5 @@
 /**
- * Per message: the interceptor, the delivery that is being handled, the attempt, batch arguments, acknowledgments. No user's
- * business; public for the auto-configuration.
+ * Per message: the interceptor, the delivery, its transaction, batch arguments, acknowledgments. Internal.
  */
 @NullMarked
 package dev.idempotency.listener;

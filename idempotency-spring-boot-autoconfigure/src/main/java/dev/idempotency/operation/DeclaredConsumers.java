@@ -38,7 +38,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
      *
      * @param retention how long ids are remembered where nothing else is said
      * @param resultRetention how long results are kept where nothing else is said, at most for as long as the ids
-     * @param observers who hears of outcomes
+     * @param observers the observers of outcomes
      */
     public DeclaredConsumers(
             List<IdempotentConsumer> declared,
@@ -101,7 +101,7 @@ public final class DeclaredConsumers implements ConsumerRegistry {
     }
 
     /**
-     * Who hears of a consumer's outcomes.
+     * Returns the observer of a consumer.
      *
      * @throws UnknownConsumerException if it is not declared
      */
@@ -109,8 +109,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
         Declared declared = this.consumers.get(consumer);
         if (declared == null) {
             throw new UnknownConsumerException(
-                    ("Consumer '%s' is not declared; there are %s. Nobody would know for how long its ids are to be"
-                                    + " remembered. Define a bean: @Bean IdempotentConsumer … { return"
+                    ("Consumer '%s' is not declared; there are %s. Its retention is unknown."
+                                    + " Define a bean: @Bean IdempotentConsumer … { return"
                                     + " IdempotentConsumer.named(\"%s\"); }")
                             .formatted(
                                     StringUtils.truncate(consumer),

@@ -25,7 +25,7 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.function.SingletonSupplier;
 
-/** The transactions of claims from code: those of the transaction manager of the store's {@code DataSource}. */
+/** Transactions for claims from code, by the transaction manager of the store's {@code DataSource}. */
 final class OperationTransactions {
 
     private static final String REMEDY =
@@ -87,7 +87,7 @@ final class OperationTransactions {
                                 && TransactionSynchronizationManager.hasResource(this.database.dataSource())));
     }
 
-    /** Does something for an id in the open transaction, or in one of its own; throws what that throws. */
+    /** Does the work for an id in the open transaction, or in a new one; throws what the work throws. */
     <T extends @Nullable Object> T execute(MessageId id, Function<ClaimedTransaction, T> work) {
         if (hasEnded()) {
             return execute(TransactionDefinition.PROPAGATION_REQUIRES_NEW, work);

@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The type of a result, which has to say as what the result is to be read again. */
+/** Types of results: only those that a result can be read as again. */
 final class ResultType {
 
     private ResultType() {}
@@ -25,7 +25,7 @@ final class ResultType {
         }
         if (contains(type, TypeVariable.class::isInstance)) {
             throw new IllegalArgumentException(
-                    ("There is no telling as what a result of type %s is to be read again. Name the type in full where it is"
+                    ("A result of type %s could not be read again. Name the type in full where it is"
                                     + " known, and hand it on.")
                             .formatted(type.getTypeName()));
         }
@@ -35,7 +35,7 @@ final class ResultType {
         }
         if (element == Object.class || (element instanceof Class<?> raw && raw.getTypeParameters().length > 0)) {
             throw new IllegalArgumentException(
-                    ("There is no telling as what a result of type %s is to be read again: its parts would come back as maps"
+                    ("A result of type %s could not be read again: its parts would come back as maps"
                                     + " and lists. Name the type in full, as in new"
                                     + " ParameterizedTypeReference<List<Receipt>>() {}, or a class of its own.")
                             .formatted(type.getTypeName()));

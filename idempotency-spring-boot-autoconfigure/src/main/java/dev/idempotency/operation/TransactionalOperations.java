@@ -60,7 +60,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
         this.transactions = new OperationTransactions(beanFactory, store);
     }
 
-    /** What would fail every execution fails the start, if any consumer is declared. */
+    /** Fails the start if there is no transaction manager, and any consumer is declared. */
     @Override
     public void afterSingletonsInstantiated() {
         if (!this.consumers.isEmpty()) {
@@ -246,7 +246,7 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
                 : translated;
     }
 
-    /** What becomes of claims, reported to the consumer's observer when their transaction has ended. */
+    /** Reports claims to the consumer's observer when their transaction has ended. */
     private static final class Outcome implements TransactionSynchronization {
 
         private final ConsumerObserver observer;

@@ -1,6 +1,6 @@
 /**
- * Claims from code: what {@link dev.idempotency.IdempotentOperations} does, and the consumers that were declared for it. No
- * user's business; public for other packages.
+ * Claims from code: what {@link dev.idempotency.IdempotentOperations} does, and the consumers that are declared for it.
+ * Internal.
  */
 @NullMarked
 package dev.idempotency.operation;

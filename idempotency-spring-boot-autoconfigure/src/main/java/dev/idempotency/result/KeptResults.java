@@ -38,7 +38,7 @@ public final class KeptResults {
         this.maxLength = maxSize.toBytes();
     }
 
-    /** What stands against keeping results of this type, found without any of them; {@code null} if nothing does. */
+    /** Returns why results of this type cannot be kept, or {@code null}. */
     public @Nullable String obstacleFor(Type type) {
         try {
             converter().write(null, type);
@@ -77,18 +77,8 @@ public final class KeptResults {
                             .formatted(id, name, text.length(), this.maxLength),
                     null);
         }
-        ResultTable.Row row = new ResultTable.Row(name, text);
         try {
-            Long limit = this.table.limitExceededBy(row);
-            if (limit != null) {
-                throw new ResultException(
-                        ("The result of %s, a %s, cannot be kept, so that the work was undone: its text has %d characters,"
-                                        + " and the database takes statements of %d bytes (max_allowed_packet). Return less,"
-                                        + " such as the key of what was written, or raise that.")
-                                .formatted(id, name, text.length(), limit),
-                        null);
-            }
-            this.table.write(id, row);
+            this.table.write(id, new ResultTable.Row(name, text));
         } catch (DataAccessException ex) {
             throw StoreExceptionTranslator.translate("keep the result of " + id, ex);
         }

@@ -1,9 +1,7 @@
 package dev.idempotency.result;
 
 import dev.idempotency.MessageId;
-import dev.idempotency.database.Dialect;
 import dev.idempotency.database.IdempotencyDatabase;
-import java.math.BigDecimal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
@@ -35,30 +33,12 @@ final class ResultTable {
 
     /** By the claim, so that one without a result is found as well. */
     private static final String FIND = """
-            select kept.result_type, kept.result, %s, %s
+            select kept.result_type, kept.result
             from %s as claim
-            left join %s as kept on kept.consumer_id = claim.consumer_id and kept.message_id = claim.message_id
+            %s join %s as kept on kept.consumer_id = claim.consumer_id and kept.message_id = claim.message_id
+                and kept.processed_at = claim.processed_at
             where claim.consumer_id = ? and claim.message_id = ?
             """;
-
-    private static final String FIND_TIME = "select %s from %s where consumer_id = ? and message_id = ?";
-
-    /**
-     * Sees what was committed since the transaction has read for the first time. Where there is nothing, some databases lock
-     * the gap where others insert.
-     */
-    private static final String FIND_LATEST = """
-            select result_type, result, %s
-            from %s
-            where consumer_id = ? and message_id = ?
-            for update
-            """;
-
-    /** Smaller ones are not measured. */
-    private static final int LARGE = 100_000;
-
-    /** What a statement may have beside the text of the result. */
-    private static final int ALL_ELSE = 10_000;
 
     /**
      * A row of the table.
@@ -68,54 +48,24 @@ final class ResultTable {
      */
     record Row(String type, String text) {}
 
-    /** A row, with its time. */
-    private record Found(Row row, BigDecimal time) {}
-
     private final IdempotencyDatabase database;
     private final JdbcTemplate jdbc;
     private final @Nullable String replacement;
     private final String insert;
     private final String update;
     private final String find;
-    private final String findTime;
     private final String findLatest;
 
     ResultTable(IdempotencyDatabase database) {
-        Dialect dialect = database.dialect();
         String table = database.resultTable();
         String processed = database.processedTable();
         this.database = database;
         this.jdbc = database.jdbc();
-        this.replacement = dialect.resultReplacementIn(table, processed);
+        this.replacement = database.dialect().resultReplacementIn(table, processed);
         this.insert = INSERT.formatted(table, processed);
         this.update = UPDATE.formatted(table, processed);
-        this.find = FIND.formatted(
-                dialect.secondsOf("kept.processed_at"), dialect.secondsOf("claim.processed_at"), processed, table);
-        this.findTime = FIND_TIME.formatted(dialect.secondsOf("processed_at"), table);
-        this.findLatest = FIND_LATEST.formatted(dialect.secondsOf("processed_at"), table);
-    }
-
-    /**
-     * How many bytes the database takes, if a row is larger: it would give up the connection, as if it were out of order.
-     *
-     * @return {@code null} if it takes the row
-     */
-    @Nullable
-    Long limitExceededBy(Row row) {
-        if (row.text().length() < LARGE) {
-            return null;
-        }
-        Long limit = this.database.dialect().maxStatementSize(this.jdbc);
-        return (limit != null && sizeOf(row) > limit) ? limit : null;
-    }
-
-    /** At most: drivers may write a value into the statement, with a backslash before what has a meaning there. */
-    private static long sizeOf(Row row) {
-        long escaped = row.text()
-                .chars()
-                .filter(character -> character == '"' || character == '\\' || character == '\'')
-                .count();
-        return row.text().length() + escaped + ALL_ELSE;
+        this.find = FIND.formatted(processed, "left", table);
+        this.findLatest = FIND.formatted(processed, "inner", table) + "for update";
     }
 
     /** Writes a result, in place of one that an earlier claim of the same id may have left. */
@@ -138,33 +88,23 @@ final class ResultTable {
         this.jdbc.update(sql, row.type(), row.text(), id.consumer(), id.value());
     }
 
-    /** The result of an id, or {@code null} if its claim has none. */
+    /**
+     * The result of an id, or {@code null} if its claim has none. A transaction that has read before may not see the claim, as
+     * that was committed since: it then asks for what is there now.
+     */
     @Nullable
     Row find(MessageId id) {
-        List<@Nullable Row> seen = this.jdbc.query(this.find, (row, number) -> ofClaim(row), id.consumer(), id.value());
-        return seen.isEmpty() ? findLatest(id) : seen.get(0);
+        List<@Nullable Row> seen = query(this.find, id);
+        List<@Nullable Row> latest = seen.isEmpty() ? query(this.findLatest, id) : seen;
+        return latest.isEmpty() ? null : latest.get(0);
     }
 
-    private static @Nullable Row ofClaim(ResultSet row) throws SQLException {
-        BigDecimal time = row.getBigDecimal(3);
-        boolean isOfClaim = time != null && time.compareTo(row.getBigDecimal(4)) == 0;
-        return isOfClaim ? new Row(row.getString(1), row.getString(2)) : null;
+    private List<@Nullable Row> query(String sql, MessageId id) {
+        return this.jdbc.query(sql, (row, number) -> read(row), id.consumer(), id.value());
     }
 
-    /**
-     * A transaction that has read before does not see the claim, as that was committed since, and its result neither: what it
-     * sees is of an earlier one.
-     */
-    private @Nullable Row findLatest(MessageId id) {
-        List<BigDecimal> earlier = this.jdbc.queryForList(this.findTime, BigDecimal.class, id.consumer(), id.value());
-        List<Found> latest = this.jdbc.query(
-                this.findLatest,
-                (row, number) -> new Found(new Row(row.getString(1), row.getString(2)), row.getBigDecimal(3)),
-                id.consumer(),
-                id.value());
-        boolean known = !latest.isEmpty()
-                && !earlier.isEmpty()
-                && earlier.get(0).compareTo(latest.get(0).time()) == 0;
-        return (latest.isEmpty() || known) ? null : latest.get(0).row();
+    private static @Nullable Row read(ResultSet row) throws SQLException {
+        String type = row.getString(1);
+        return (type != null) ? new Row(type, row.getString(2)) : null;
     }
 }

@@ -9,16 +9,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what may be forgotten, and tells how that goes: its observers of every run, the log whenever it changes.
+ * Removes old rows, and reports how that goes: every run to its observers, changes to the log.
  *
- * <p>{@link CleanupSchedule} runs it; with {@code idempotency.cleanup.interval=-} nobody does, and you may run it yourself.
- * What a task throws is not thrown by the run: it is in the {@link CleanupRun} that is returned.
+ * <p>{@link CleanupSchedule} runs it, unless {@code idempotency.cleanup.interval=-}: then you may run it yourself. Exceptions
+ * of tasks are not thrown by the run; they are in the {@link CleanupRun} that it returns.
  */
 public final class Cleanup {
 
     private static final Logger logger = LoggerFactory.getLogger(Cleanup.class);
 
-    private static final int LARGEST_BATCH = 10_000;
+    private static final int BATCH_SIZE = 1_000;
+    private static final long ROWS_PER_RUN = 500_000;
 
     private final List<CleanupTask> tasks;
     private final int batchSize;
@@ -27,23 +28,18 @@ public final class Cleanup {
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
     private @Nullable CleanupRun lastLogged;
 
+    /** Cleans up with these tasks. */
+    public Cleanup(List<CleanupTask> tasks, List<CleanupObserver> observers) {
+        this(tasks, BATCH_SIZE, ROWS_PER_RUN, observers);
+    }
+
     /**
-     * Cleans up with these tasks.
+     * Cleans up with other limits.
      *
      * @param batchSize rows per transaction
      * @param rowsPerRun rows per run, which then ends even if there are more
      */
     public Cleanup(List<CleanupTask> tasks, int batchSize, long rowsPerRun, List<CleanupObserver> observers) {
-        if (batchSize < 1 || batchSize > LARGEST_BATCH) {
-            throw new IllegalArgumentException(
-                    "idempotency.cleanup.batch-size must be between 1 and %d, so that transactions stay small, but is %d"
-                            .formatted(LARGEST_BATCH, batchSize));
-        }
-        if (rowsPerRun < batchSize) {
-            throw new IllegalArgumentException(
-                    "idempotency.cleanup.rows-per-run must be at least idempotency.cleanup.batch-size (%d), but is %d"
-                            .formatted(batchSize, rowsPerRun));
-        }
         this.tasks = List.copyOf(tasks);
         this.batchSize = batchSize;
         this.rowsPerRun = rowsPerRun;
@@ -55,7 +51,7 @@ public final class Cleanup {
         return this.status;
     }
 
-    /** Removes what may be forgotten, up to the limits of a run. */
+    /** Removes old rows, up to the limit of a run. */
     public CleanupRun run() {
         return run(new CountDownLatch(1));
     }
@@ -81,12 +77,12 @@ public final class Cleanup {
         if (run.failure() != null) {
             logger.warn(
                     "Old rows could not be removed. Messages are processed as ever, but the tables grow. It is tried"
-                            + " again at every interval; said once until it changes.",
+                            + " again at every interval, and logged again when it changes.",
                     run.failure());
         } else if (!run.keepsUp()) {
             logger.warn(
-                    "The cleanup does not keep up: it removed {} rows in {} and there are more. Raise"
-                            + " idempotency.cleanup.rows-per-run or shorten idempotency.cleanup.interval.",
+                    "The cleanup does not keep up: it removed {} rows in {} and there are more. Shorten"
+                            + " idempotency.cleanup.interval.",
                     run.deleted(),
                     run.took());
         } else {
@@ -94,7 +90,7 @@ public final class Cleanup {
         }
     }
 
-    /** Another kind of failure is not alike; the same kind with another text, such as a count, is. */
+    /** Failures of the same kind are alike, whatever their text, which may have a count. */
     private static boolean wentAlike(CleanupRun one, CleanupRun other) {
         if (one.failure() != null && other.failure() != null) {
             return Causes.of(one.failure()).deepest().getClass()

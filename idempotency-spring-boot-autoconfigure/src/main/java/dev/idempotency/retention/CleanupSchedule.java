@@ -6,35 +6,26 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Runs the cleanup again and again.
- *
- * <p>Every pause is up to a fifth shorter or longer than the interval, so that several instances do not march in step.
+ * Runs the cleanup after every interval, which is up to a fifth shorter or longer each time, so that several instances do not
+ * run in step.
  */
 public final class CleanupSchedule extends RepeatedWork {
-
-    static final String THREAD_NAME = "idempotency-cleanup";
 
     private static final double JITTER = 0.2;
 
     private final Cleanup cleanup;
-    private final Duration initialDelay;
     private final Duration interval;
 
-    public CleanupSchedule(Cleanup cleanup, Duration initialDelay, Duration interval) {
-        super(THREAD_NAME);
+    public CleanupSchedule(Cleanup cleanup, Duration interval) {
+        super("idempotency-cleanup");
         this.cleanup = cleanup;
-        this.initialDelay = initialDelay;
         this.interval = interval;
     }
 
     @Override
     protected Duration pauseAfter(long runs) {
-        return jittered((runs == 0) ? this.initialDelay : this.interval);
-    }
-
-    static Duration jittered(Duration pause) {
         double factor = 1 + JITTER * ThreadLocalRandom.current().nextDouble(-1, 1);
-        return Duration.ofNanos((long) (pause.toNanos() * factor));
+        return Duration.ofNanos((long) (this.interval.toNanos() * factor));
     }
 
     @Override

@@ -1,10 +1,10 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.database.PurgeStatement.Purged;
 import dev.idempotency.inbox.InboxPurge;
 import dev.idempotency.inbox.InboxStatus;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

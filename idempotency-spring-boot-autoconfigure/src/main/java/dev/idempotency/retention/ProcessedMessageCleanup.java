@@ -1,8 +1,8 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.database.PurgeStatement.Purged;
 import dev.idempotency.observe.ConsumerRegistry;
 import dev.idempotency.store.ProcessedMessagePurge;
+import dev.idempotency.store.ProcessedMessagePurge.Purged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -71,7 +71,7 @@ public final class ProcessedMessageCleanup implements CleanupTask {
         return backlogs;
     }
 
-    /** Goes on where the last batch ended. */
+    /** Removes rows from a time on, which is where the last batch ended. */
     private static final class Drain implements Backlog {
 
         private final BiFunction<Instant, Integer, Purged> purge;
@@ -83,9 +83,9 @@ public final class ProcessedMessageCleanup implements CleanupTask {
 
         @Override
         public int remove(int limit) {
-            Purged forgotten = this.purge.apply(this.from, limit);
-            this.from = forgotten.upTo();
-            return forgotten.rows();
+            Purged purged = this.purge.apply(this.from, limit);
+            this.from = purged.upTo();
+            return purged.rows();
         }
     }
 }

@@ -21,6 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -41,11 +42,13 @@ final class ClaimTransaction {
     private final IdempotencyDatabase database;
     private final Duration claimTimeout;
     private final SQLExceptionTranslator exceptionTranslator;
+    private final JdbcTemplate lookUps;
 
     ClaimTransaction(IdempotencyDatabase database, Duration claimTimeout) {
         this.database = database;
         this.claimTimeout = claimTimeout;
         this.exceptionTranslator = database.jdbc().getExceptionTranslator();
+        this.lookUps = database.jdbc((int) Math.min(claimSeconds(), Integer.MAX_VALUE));
     }
 
     /** The ids of those claims that the statement says were free. */
@@ -57,19 +60,28 @@ final class ClaimTransaction {
     }
 
     /**
-     * What a statement answers that may have to wait for another transaction.
+     * Executes a statement that may have to wait for another transaction.
      *
-     * @param claimed what is claimed, for the message of the exception if that takes too long
+     * @param claimed describes the claim in the exception if that takes too long
      */
     <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
-        Connection connection = holder.getConnection();
+        int limit = timeoutSeconds(holder);
+        long start = System.nanoTime();
         try {
-            requireTransaction(connection);
-            return execute(statement, claimed, connection, timeoutSeconds(holder));
+            requireTransaction(holder.getConnection());
+            return statement.execute(holder.getConnection(), limit);
         } catch (SQLException ex) {
-            throw translate(ex, "claim a message");
+            throw (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex))
+                    ? timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start))
+                    : translate(ex, "claim a message");
         }
+    }
+
+    /** Returns a template for queries in it that may take as long as a claim. */
+    JdbcTemplate lookUps() {
+        require();
+        return this.lookUps;
     }
 
     /** Sees that there is one, where nothing is claimed in it. */
@@ -84,19 +96,6 @@ final class ClaimTransaction {
     private static void requireTransaction(Connection connection) throws SQLException {
         if (connection.getAutoCommit()) {
             throw notInTransaction("its connection commits by itself");
-        }
-    }
-
-    private <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed, Connection connection, int limit)
-            throws SQLException {
-        long start = System.nanoTime();
-        try {
-            return statement.execute(connection, limit);
-        } catch (SQLException ex) {
-            if (ex instanceof SQLTimeoutException || this.database.dialect().isTimeout(ex)) {
-                throw timeout(ex, claimed.get(), limit, Duration.ofNanos(System.nanoTime() - start));
-            }
-            throw ex;
         }
     }
 
@@ -192,7 +191,7 @@ final class ClaimTransaction {
                 + " @IdempotentListener(transactionManager = …).");
     }
 
-    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
+    /** Returns whole seconds, as JDBC needs, and at most the time that the transaction has left. */
     private int timeoutSeconds(ConnectionHolder holder) {
         long seconds = claimSeconds();
         if (holder.hasTimeout()) {

@@ -9,12 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/**
- * The store as a listener's transaction uses it, whosever it is: what it fails with is told apart from what the listener
- * fails with, so that no message is given up for it.
- *
- * @param store the store itself
- */
+/** Marks the failures of any store as such, so that no message is dead-lettered for them. */
 public record FailureTranslatingStore(ProcessedMessageStore store) implements ProcessedMessageStore {
 
     @Override

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -27,6 +28,9 @@ public final class JdbcPositionStore {
 
     private static final String ONE = "select " + COLUMNS + ", %s from %s where " + THIS;
 
+    private static final String PASSED =
+            "select next_offset from %s where " + THIS + " and topic_id = ? and next_offset >= ?";
+
     private static final String RESET = """
             update %s
             set topic_id = ?, previous_offset = ?, next_offset = ?, processed_at = %s
@@ -36,17 +40,16 @@ public final class JdbcPositionStore {
 
     private static final String DELETE = "delete from %s where " + THIS;
 
-    private static final String LAST = "select %s, %s from %s where consumer_id = ?";
-
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final PositionStatement statement;
     private final String table;
     private final String all;
     private final String one;
+    private final String passed;
     private final String reset;
     private final String delete;
-    private final String last;
+    private final String now;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcPositionStore(IdempotencyDatabase database, Duration claimTimeout) {
@@ -58,9 +61,10 @@ public final class JdbcPositionStore {
         this.statement = dialect.positionsIn(this.table);
         this.all = ALL.formatted(processedAt, this.table);
         this.one = ONE.formatted(processedAt, this.table);
+        this.passed = PASSED.formatted(this.table);
         this.reset = RESET.formatted(this.table, dialect.now());
         this.delete = DELETE.formatted(this.table);
-        this.last = LAST.formatted(dialect.secondsOf("max(processed_at)"), dialect.secondsOfNow(), this.table);
+        this.now = "select " + dialect.secondsOf(dialect.now());
     }
 
     /** Moves positions in the current transaction; see {@link PositionStatement#execute}. */
@@ -71,24 +75,36 @@ public final class JdbcPositionStore {
                         .formatted(claims.get(0).consumer(), claims));
     }
 
-    /** The position of a claim's partition, if it has come that far; see {@link PositionStatement#findPassed}. */
+    /** Returns the position of a claim's partition, without a lock, if it has come that far in the same topic. */
     @Nullable
     Long findPassed(PositionClaim claim) {
-        return this.transaction.execute(
-                (connection, limit) -> this.statement.findPassed(connection, claim, limit), claim::toString);
+        if (!this.database.dialect().mayReadBeforeClaim()) {
+            return null;
+        }
+        return this.transaction
+                .lookUps()
+                .query(
+                        this.passed,
+                        row -> row.next() ? row.getLong(1) : null,
+                        claim.consumer(),
+                        claim.topic(),
+                        claim.partition(),
+                        claim.topicId(),
+                        claim.to());
     }
 
     /** Where a claim's partition stands, in the current transaction, for which it is locked. */
     @Nullable
     PartitionPosition lock(PositionClaim claim) {
-        return this.transaction.execute(
-                (connection, limit) -> first(this.database.inTransaction(template -> template.query(
+        List<PartitionPosition> found = this.transaction
+                .lookUps()
+                .query(
                         this.one + " for update",
                         JdbcPositionStore::position,
                         claim.consumer(),
                         claim.topic(),
-                        claim.partition()))),
-                claim::toString);
+                        claim.partition());
+        return found.isEmpty() ? null : found.get(0);
     }
 
     /** Moves a position to the end of a claim, wherever it stood, unless it has been moved since it was read. */
@@ -112,7 +128,7 @@ public final class JdbcPositionStore {
     }
 
     /**
-     * Forgets where a consumer stands in a partition, so that what comes again of it is processed again.
+     * Forgets the position of a consumer in a partition, so that redelivered records are processed again.
      *
      * @return whether it was known
      */
@@ -136,31 +152,15 @@ public final class JdbcPositionStore {
         return this.database.newTransaction().execute(status -> {
             List<PartitionPosition> positions =
                     lookUps.query(this.all + " for update", JdbcPositionStore::position, consumer);
-            if (positions.isEmpty() || !isIdle(consumer, idle, lookUps)) {
-                return 0;
-            }
+            BigDecimal now = Objects.requireNonNull(lookUps.queryForObject(this.now, BigDecimal.class));
+            Instant before = EpochSeconds.toInstant(now).minus(idle);
+            boolean abandoned = positions.stream()
+                    .allMatch(position -> position.processedAt().isBefore(before));
             return positions.stream()
-                    .limit(limit)
+                    .limit(abandoned ? limit : 0)
                     .mapToInt(position -> lookUps.update(this.delete, consumer, position.topic(), position.partition()))
                     .sum();
         });
-    }
-
-    private boolean isIdle(String consumer, Duration idle, JdbcTemplate lookUps) {
-        return lookUps.query(
-                this.last,
-                row -> {
-                    BigDecimal latest = row.next() ? row.getBigDecimal(1) : null;
-                    return latest != null
-                            && EpochSeconds.toInstant(latest)
-                                    .plus(idle)
-                                    .isBefore(EpochSeconds.toInstant(row.getBigDecimal(2)));
-                },
-                consumer);
-    }
-
-    private static @Nullable PartitionPosition first(List<PartitionPosition> positions) {
-        return positions.isEmpty() ? null : positions.get(0);
     }
 
     private static PartitionPosition position(ResultSet row, int number) throws SQLException {

@@ -4,7 +4,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
-import dev.idempotency.database.AnsweringClaimStatement;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.database.EpochSeconds;
@@ -16,17 +15,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The table of processed messages, on the connection of the current transaction. */
 public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
@@ -35,17 +30,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     private static final Comparator<Claim> BY_ID =
             Comparator.comparing(claim -> claim.id().value());
-
-    private static final int IDS_PER_QUERY = 500;
-
-    private static final String FIND = """
-            select message_id, record_topic, record_partition, record_offset, %s, %s, payload_digest
-            from %s
-            where consumer_id = ? and message_id in (%%s)
-            """;
-
-    /** One step in the primary key. */
-    private static final String ANY = "select min(message_id) from %s where consumer_id = ?";
 
     /**
      * By time and not by offset: a record from before the consumer used the library may be retried or redriven, and then
@@ -69,7 +53,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     /** It reads all rows of a consumer. */
     private static final int FIRST_SECONDS = 300;
 
-    private static final String DELETE = "delete from %s where consumer_id = ? and message_id = ?";
+    private static final String DELETE_RESULT = "delete from %s where consumer_id = ? and message_id = ?";
 
     /** So that it may be replayed, if it is in the inbox: what has merely expired stays marked as processed. */
     private static final String MARK_FORGOTTEN = """
@@ -81,29 +65,26 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     private final IdempotencyDatabase database;
     private final ClaimTransaction transaction;
     private final ClaimStatement claim;
-    private final @Nullable AnsweringClaimStatement answeringClaim;
-    private final String find;
-    private final String any;
-    private final String delete;
+    private final ClaimTable<ProcessedMessage> table;
     private final String markForgotten;
     private final String deleteResult;
-    private final StoreStatisticsReader statistics;
     private final WriteProbe probe;
 
     /** {@code claimTimeout} is how long a claim may wait for another transaction. */
     public JdbcProcessedMessageStore(IdempotencyDatabase database, Duration claimTimeout) {
         Dialect dialect = database.dialect();
-        String table = database.processedTable();
         this.database = database;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.claim = dialect.claimIn(table);
-        this.answeringClaim = dialect.answeringClaimIn(table);
-        this.find = FIND.formatted(dialect.secondsOf("processed_at"), dialect.secondsOfNow(), table);
-        this.any = ANY.formatted(table);
-        this.delete = DELETE.formatted(table);
+        this.claim = dialect.claimIn(database.processedTable());
+        this.table = new ClaimTable<>(
+                database,
+                database.processedTable(),
+                "record_topic, record_partition, record_offset, %s, %s, payload_digest"
+                        .formatted(dialect.secondsOf("processed_at"), dialect.secondsOf(dialect.now())),
+                JdbcProcessedMessageStore::read,
+                database.processedEstimate());
         this.markForgotten = MARK_FORGOTTEN.formatted(database.inboxTable(), dialect.now());
-        this.deleteResult = DELETE.formatted(database.resultTable());
-        this.statistics = new StoreStatisticsReader(database);
+        this.deleteResult = DELETE_RESULT.formatted(database.resultTable());
         this.probe = new WriteProbe(database);
     }
 
@@ -122,23 +103,18 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
         return this.transaction.claim(this.claim, sort(claims));
     }
 
-    /**
-     * One statement where the database has one. What it does not see is nevertheless a duplicate: somebody else has
-     * committed it while the claim waited.
-     */
+    /** Where the database allows that, looks first, which neither locks nor writes. */
     @Override
     public ClaimAnswer claimOrFind(List<Claim> claims) {
-        AnsweringClaimStatement statement = this.answeringClaim;
-        if (statement == null) {
+        if (!this.database.dialect().mayReadBeforeClaim()) {
             return ProcessedMessageStore.super.claimOrFind(claims);
         }
-        Map<MessageId, ProcessedMessage> originals = new HashMap<>();
-        String consumer = claims.get(0).id().consumer();
-        ClaimStatement claiming = (connection, sorted, limit) -> statement.execute(connection, sorted, limit, row -> {
-            ProcessedMessage original = read(row, consumer);
-            originals.put(original.id(), original);
-        });
-        Set<MessageId> claimed = this.transaction.claim(claiming, sort(claims));
+        Map<MessageId, ProcessedMessage> originals =
+                this.table.find(claims.stream().map(Claim::id).toList(), "", this.transaction.lookUps());
+        List<Claim> free = claims.stream()
+                .filter(claim -> !originals.containsKey(claim.id()))
+                .toList();
+        Set<MessageId> claimed = free.isEmpty() ? Set.of() : claim(free);
         return new ClaimAnswer(claimed, originals).complete(claims, this::findOriginals);
     }
 
@@ -153,7 +129,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     @Override
     public Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids) {
-        return find(ids, "");
+        return this.table.find(ids);
     }
 
     /**
@@ -162,7 +138,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
      */
     @Override
     public Map<MessageId, ProcessedMessage> findOriginals(Collection<MessageId> ids) {
-        Map<MessageId, ProcessedMessage> originals = find(ids, this.claim.currentRead());
+        Map<MessageId, ProcessedMessage> originals = this.table.findCurrent(ids);
         for (MessageId id : ids) {
             if (!originals.containsKey(id)) {
                 throw refusedByNone(id);
@@ -181,45 +157,19 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
                 null);
     }
 
-    private Map<MessageId, ProcessedMessage> find(Collection<MessageId> ids, String ending) {
-        return this.database.inTransaction(template -> {
-            Map<MessageId, ProcessedMessage> found = new HashMap<>();
-            List<MessageId> all = List.copyOf(ids);
-            for (int from = 0; from < all.size(); from += IDS_PER_QUERY) {
-                find(all.subList(from, Math.min(from + IDS_PER_QUERY, all.size())), ending, found, template);
-            }
-            return found;
-        });
-    }
-
-    private void find(
-            List<MessageId> ids, String ending, Map<MessageId, ProcessedMessage> found, JdbcTemplate template) {
-        String sql = this.find.formatted("?" + ", ?".repeat(ids.size() - 1)) + ending;
-        String consumer = ids.get(0).consumer();
-        Stream<String> values = ids.stream().map(MessageId::value);
-        template.query(
-                sql,
-                (ResultSet row) -> {
-                    ProcessedMessage message = read(row, consumer);
-                    found.put(message.id(), message);
-                },
-                Stream.concat(Stream.of(consumer), values).toArray());
-    }
-
-    private static ProcessedMessage read(ResultSet row, String consumer) throws SQLException {
-        MessageId id = new MessageId(consumer, row.getString(1));
-        RecordCoordinates coordinates = new RecordCoordinates(row.getString(2), row.getInt(3), row.getLong(4));
-        Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(5));
-        Instant now = EpochSeconds.toInstant(row.getBigDecimal(6));
-        long digest = row.getLong(7);
+    private static ProcessedMessage read(MessageId id, ResultSet row, int first) throws SQLException {
+        RecordCoordinates coordinates =
+                new RecordCoordinates(row.getString(first), row.getInt(first + 1), row.getLong(first + 2));
+        Instant processedAt = EpochSeconds.toInstant(row.getBigDecimal(first + 3));
+        Instant now = EpochSeconds.toInstant(row.getBigDecimal(first + 4));
+        long digest = row.getLong(first + 5);
         return new ProcessedMessage(
                 id, coordinates, processedAt, Duration.between(processedAt, now), row.wasNull() ? null : digest);
     }
 
     @Override
     public boolean hasProcessed(String consumer) {
-        return this.database.inTransaction(
-                template -> template.queryForObject(this.any, String.class, consumer) != null);
+        return this.table.hasAny(consumer);
     }
 
     @Override
@@ -236,7 +186,7 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
     @Override
     public boolean forget(MessageId id) {
         return this.database.inTransaction(template -> {
-            boolean known = template.update(this.delete, id.consumer(), id.value()) > 0;
+            boolean known = this.table.delete(id, template);
             if (known) {
                 template.update(this.markForgotten, id.consumer(), id.value());
                 template.update(this.deleteResult, id.consumer(), id.value());
@@ -258,6 +208,6 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     @Override
     public StoreStatistics statistics(Collection<String> consumers) {
-        return this.statistics.read(consumers);
+        return this.table.statistics(consumers);
     }
 }

@@ -7,7 +7,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import org.springframework.jdbc.core.ConnectionCallback;
 
-/** Makes the strategies that have a table of their own, beside that of processed messages. */
+/** Creates the strategies that do not use the table of processed messages. */
 public final class JdbcStrategyFactory {
 
     private final IdempotencyDatabase database;
@@ -39,11 +39,7 @@ public final class JdbcStrategyFactory {
                 jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
     }
 
-    /**
-     * Finds a constraint of the application's.
-     *
-     * @throws IllegalArgumentException if there is no such constraint, or it cannot tell duplicates
-     */
+    /** Finds a constraint of the application's, or throws an {@link IllegalArgumentException} if it cannot tell duplicates. */
     public UniqueConstraint findUniqueConstraint(String name) {
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));
     }

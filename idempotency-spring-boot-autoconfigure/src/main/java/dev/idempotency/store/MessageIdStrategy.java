@@ -20,14 +20,13 @@ import org.jspecify.annotations.Nullable;
  * Recognises messages by their ids, each of which is claimed in the store. Of several messages with the same id the first
  * one may enter; one without an id enters unclaimed.
  *
- * <p>The plain claim is the faster one for new messages, and needs a second question where it meets a duplicate. As these
- * seldom come alone, the next claim after one asks for the originals at once.
+ * <p>A plain claim is faster for new messages. As duplicates seldom come alone, the next claim after one looks first.
  */
 public final class MessageIdStrategy implements AdmissionStrategy {
 
     private final ProcessedMessageStore store;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
     /** {@code store} is where the consumer's messages are claimed. */
@@ -84,13 +83,13 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         return new Admission(admitted, duplicates, List.of(), conflicts);
     }
 
-    /** What is known of the message that another one is a duplicate of. */
+    /** The message that another one is a duplicate of. */
     private record Original(
             @Nullable ProcessedMessage processed,
             @Nullable RecordCoordinates coordinates,
             @Nullable Long payloadDigest) {
 
-        /** One of the same delivery, which may enter. */
+        /** A message of the same delivery. */
         static Original of(Candidate first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }

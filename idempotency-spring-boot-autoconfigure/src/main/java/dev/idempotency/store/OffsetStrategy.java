@@ -32,8 +32,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>Offsets mean something within one topic alone. A position that was left by a topic of the same name, or by one whose log
  * ends before it, is reset, as nothing of what comes now has been processed.
  *
- * <p>A position is moved at once, without a look at it. As duplicates seldom come alone, it is read first after one: that
- * needs no lock, nor is anything written that the commit would have to wait for.
+ * <p>A position is moved without a look at it. As duplicates seldom come alone, it is read first after one, without a lock.
  */
 final class OffsetStrategy implements AdmissionStrategy {
 
@@ -47,7 +46,7 @@ final class OffsetStrategy implements AdmissionStrategy {
     private final TopicIdTracker topics;
     private final ConsumerObserver observer;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
     OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {

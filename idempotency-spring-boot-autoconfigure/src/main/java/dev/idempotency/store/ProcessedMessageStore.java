@@ -72,8 +72,7 @@ public interface ProcessedMessageStore {
     }
 
     /**
-     * Says whether any message of a consumer is known. Asked for the first message without a key, and again until the
-     * answer is yes: as long as it is no, such messages are waited with, where keys are looked for in headers alone.
+     * Says whether any message of a consumer is known. While it is not, messages without a key are not dead-lettered.
      *
      * @param consumer the consumer's name
      * @return by default, that there is one
@@ -83,8 +82,7 @@ public interface ProcessedMessageStore {
     }
 
     /**
-     * Says where the knowledge of a consumer begins: for each partition, the record that was processed first of those that
-     * are remembered. Reconciliation calls nothing before it missing.
+     * Returns the record of each partition that was processed first. Reconciliation calls nothing before it missing.
      *
      * @param consumer the consumer's name
      * @return a record for each partition of which one is remembered; by default none, so that nothing is missing

@@ -12,8 +12,8 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Tells, where a statement of the library's own has failed, whether that is its own failure: anything but data that the
- * database refuses, a transaction that the listener has spoilt, or time that it has used up.
+ * Decides whether the failure of one of the library's statements is the store's: anything but data that the database refuses,
+ * a transaction in which the listener has caused an error before, or time that the listener has used up.
  */
 public final class StoreExceptionTranslator {
 
@@ -30,18 +30,14 @@ public final class StoreExceptionTranslator {
     /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
     private static final String TRANSACTION_ABORTED = "25P02";
 
-    /** A deadlock on all databases but PostgreSQL, which has a state of its own for that. */
+    /** A deadlock, except on PostgreSQL. */
     private static final String SERIALIZATION_FAILURE = "40001";
 
     private static final String DEADLOCK = "40P01";
 
     private StoreExceptionTranslator() {}
 
-    /**
-     * Does what the library has to do in a listener's transaction.
-     *
-     * @param task what is to be done, such as "claim a message"
-     */
+    /** Does what the library has to do in a listener's transaction; {@code task} is such as "claim a message". */
     static <T extends @Nullable Object> T attempt(Supplier<String> task, Supplier<T> work) {
         try {
             return work.get();
@@ -49,28 +45,26 @@ public final class StoreExceptionTranslator {
             throw translate(task.get(), ex);
         } catch (Error ex) {
             FatalErrors.rethrow(ex);
-            throw new StoreFailedException(
-                    "Could not %s: %s. The message is not to blame, and comes again until it succeeds. Mend the store."
-                            .formatted(task.get(), ex),
-                    ex);
+            throw failed(task.get(), ex.toString(), "Fix the store.", ex);
         }
     }
 
-    /**
-     * The failure as it is to be thrown.
-     *
-     * @param task what was to be done, such as "claim a message"
-     * @param failure what the store threw
-     */
+    /** Returns the exception to throw for the failure of a task. */
     public static RuntimeException translate(String task, RuntimeException failure) {
         if (failure instanceof IdempotencyException
                 || failure instanceof TransactionTimedOutException
                 || isOfMessage(failure)) {
             return failure;
         }
+        SQLException sql = innermost(failure);
+        String reason = (sql != null) ? String.valueOf(sql.getMessage()) : failure.toString();
+        return failed(task, reason, remedyFor(failure), failure);
+    }
+
+    private static StoreFailedException failed(String task, String reason, String remedy, Throwable failure) {
         return new StoreFailedException(
                 "Could not %s: %s. The message is not to blame, and comes again until it succeeds. %s"
-                        .formatted(task, reason(failure), remedyFor(failure)),
+                        .formatted(task, reason, remedy),
                 failure);
     }
 
@@ -99,32 +93,21 @@ public final class StoreExceptionTranslator {
         if (sql == null) {
             return failure instanceof DataIntegrityViolationException;
         }
-        String state = sql.getSQLState();
-        return DATA_CODES.contains(sql.getErrorCode())
-                || isTooLarge(sql)
-                || (state != null
-                        && (state.equals(TRANSACTION_ABORTED)
-                                || (state.length() >= 2 && DATA_CLASSES.contains(state.substring(0, 2)))));
-    }
-
-    private static boolean isTooLarge(SQLException failure) {
-        for (Throwable next : Causes.of(failure)) {
+        for (Throwable next : Causes.of(sql)) {
             if (TOO_LARGE.contains(next.getClass().getName())) {
                 return true;
             }
         }
-        return false;
+        String state = String.valueOf(sql.getSQLState());
+        return DATA_CODES.contains(sql.getErrorCode())
+                || state.equals(TRANSACTION_ABORTED)
+                || DATA_CLASSES.stream().anyMatch(state::startsWith);
     }
 
     /** Whether it failed, on PostgreSQL, as an earlier statement had, and somebody caught the error. */
     public static boolean isOfAbortedTransaction(Throwable failure) {
         SQLException sql = innermost(failure);
         return sql != null && TRANSACTION_ABORTED.equals(sql.getSQLState());
-    }
-
-    private static String reason(RuntimeException failure) {
-        SQLException sql = innermost(failure);
-        return (sql != null) ? String.valueOf(sql.getMessage()) : failure.toString();
     }
 
     /**

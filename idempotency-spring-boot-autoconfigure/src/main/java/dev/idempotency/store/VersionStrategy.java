@@ -1,29 +1,35 @@
 package dev.idempotency.store;
 
+import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.MixedVersionsException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Version;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.database.VersionClaim;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Recognises messages by the version of the entity whose state they carry: each that is newer than all before it may enter,
  * in the order in which they come. One without an entity enters unclaimed.
  *
- * <p>A version is moved on at once, without a look at it. As those that are not newer seldom come alone, it is read first
- * after one: that needs no lock, nor is anything written that the commit would have to wait for.
+ * <p>A version is replaced without a look at it. As those that are not newer seldom come alone, it is read first after one,
+ * without a lock.
  */
 final class VersionStrategy implements AdmissionStrategy {
 
     private final JdbcVersionStore versions;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean refusalsExpected;
 
     VersionStrategy(JdbcVersionStore versions) {
@@ -37,10 +43,10 @@ final class VersionStrategy implements AdmissionStrategy {
                 ? new JdbcVersionStore.Answer(Map.of(), Map.of())
                 : StoreExceptionTranslator.attempt(
                         () -> "compare the version of " + claims.get(0).coordinates(), () -> move(claims));
-        Map<MessageId, NewestVersion> newest = new HashMap<>();
-        answer.moved().forEach((entity, before) -> before.map(NewestVersion::of)
+        Map<MessageId, Newest> newest = new HashMap<>();
+        answer.moved().forEach((entity, before) -> before.map(Newest::of)
                 .ifPresent(previous -> newest.put(entity, previous)));
-        answer.held().forEach((entity, held) -> newest.put(entity, NewestVersion.of(held)));
+        answer.held().forEach((entity, held) -> newest.put(entity, Newest.of(held)));
         return judge(candidates, newest);
     }
 
@@ -59,48 +65,76 @@ final class VersionStrategy implements AdmissionStrategy {
     /** The newest version of each entity, of several the first. */
     private static List<VersionClaim> claimsOf(List<Candidate> candidates) {
         Map<MessageId, Candidate> newest = new LinkedHashMap<>();
-        Map<MessageId, Integer> counts = new HashMap<>();
         for (Candidate candidate : candidates) {
-            EntityVersion claimed = candidate.version();
-            if (claimed != null) {
-                counts.merge(claimed.entity(), 1, Integer::sum);
-                newest.merge(claimed.entity(), candidate, VersionStrategy::newer);
+            if (candidate.version() != null) {
+                newest.merge(candidate.version().entity(), candidate, VersionStrategy::newer);
             }
         }
-        List<VersionClaim> claims = new ArrayList<>(newest.size());
-        newest.forEach((entity, candidate) -> claims.add(claim(candidate, counts.get(entity) > 1)));
-        return claims;
+        return newest.values().stream().map(VersionStrategy::claim).toList();
     }
 
     private static Candidate newer(Candidate former, Candidate candidate) {
         return (versionOf(candidate).compareTo(comparable(versionOf(former), candidate)) > 0) ? candidate : former;
     }
 
-    private static VersionClaim claim(Candidate candidate, boolean oneOfSeveral) {
+    private static VersionClaim claim(Candidate candidate) {
         EntityVersion claimed = entityVersionOf(candidate);
-        return new VersionClaim(claimed.entity(), claimed.version(), candidate.coordinates(), oneOfSeveral);
+        return new VersionClaim(claimed.entity(), claimed.version(), candidate.coordinates());
     }
 
-    private static Admission judge(List<Candidate> candidates, Map<MessageId, NewestVersion> newest) {
-        Admission.Builder admission = new Admission.Builder(candidates.size());
+    private static Admission judge(List<Candidate> candidates, Map<MessageId, Newest> newest) {
+        List<Candidate> admitted = new ArrayList<>(candidates.size());
+        List<Duplicate> duplicates = new ArrayList<>();
+        List<Stale> stale = new ArrayList<>();
         for (Candidate candidate : candidates) {
             EntityVersion claimed = candidate.version();
             if (claimed == null) {
-                admission.admit(candidate);
+                admitted.add(candidate);
                 continue;
             }
-            NewestVersion before = newest.get(claimed.entity());
+            Newest before = newest.get(claimed.entity());
             int order = (before != null) ? claimed.version().compareTo(comparable(before.version(), candidate)) : 1;
             if (order > 0) {
-                newest.put(claimed.entity(), NewestVersion.of(candidate, claimed));
-                admission.admit(candidate);
+                newest.put(claimed.entity(), new Newest(claimed.version(), candidate.coordinates(), null, null));
+                admitted.add(candidate);
             } else if (order == 0) {
-                admission.duplicate(before.duplicate(candidate, claimed));
+                duplicates.add(before.duplicate(candidate, claimed));
             } else {
-                admission.stale(before.stale(candidate, claimed));
+                stale.add(before.stale(candidate, claimed));
             }
         }
-        return admission.build();
+        return new Admission(admitted, duplicates, stale, Map.of());
+    }
+
+    /** The newest version of an entity before a message: processed, or, without a time, of the same delivery. */
+    private record Newest(
+            Version version,
+            RecordCoordinates coordinates,
+            @Nullable Instant processedAt,
+            @Nullable Duration age) {
+
+        static Newest of(StoredVersion stored) {
+            return new Newest(stored.version(), stored.coordinates(), stored.processedAt(), stored.age());
+        }
+
+        /** A message that has the same version. */
+        Duplicate duplicate(Candidate candidate, EntityVersion claimed) {
+            DuplicateKind kind = this.coordinates.equals(candidate.coordinates())
+                    ? DuplicateKind.REDELIVERY
+                    : DuplicateKind.REPUBLICATION;
+            return new Duplicate(claimed.messageId(), candidate.coordinates(), kind, this.processedAt, this.age);
+        }
+
+        /** A message that has an older one. */
+        Stale stale(Candidate candidate, EntityVersion claimed) {
+            return new Stale(
+                    claimed.messageId(),
+                    candidate.coordinates(),
+                    claimed.version(),
+                    this.version,
+                    this.processedAt,
+                    this.age);
+        }
     }
 
     /** The version before, which has to be of the kind of the candidate's. */

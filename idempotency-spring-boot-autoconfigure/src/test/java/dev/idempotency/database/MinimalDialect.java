@@ -3,7 +3,7 @@ package dev.idempotency.database;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** A user's dialect that says no more than it must: how messages are claimed and purged. */
+/** A user's dialect that says no more than it must: how messages are claimed. */
 public final class MinimalDialect implements Dialect {
 
     private final Dialect known;
@@ -32,26 +32,6 @@ public final class MinimalDialect implements Dialect {
     @Override
     public ClaimStatement claimIn(String table) {
         return this.known.claimIn(table);
-    }
-
-    @Override
-    public PurgeStatement purgeExpiredIn(String table) {
-        return this.known.purgeExpiredIn(table);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table) {
-        return this.known.purgeAbandonedIn(table);
-    }
-
-    @Override
-    public PurgeStatement purgeExpiredIn(String table, String processed) {
-        return this.known.purgeExpiredIn(table, processed);
-    }
-
-    @Override
-    public PurgeStatement purgeAbandonedIn(String table, String processed) {
-        return this.known.purgeAbandonedIn(table, processed);
     }
 
     @Override

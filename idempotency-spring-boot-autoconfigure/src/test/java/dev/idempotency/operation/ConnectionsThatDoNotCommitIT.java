@@ -33,6 +33,8 @@ class ConnectionsThatDoNotCommitIT {
 
     private TestDatabase database;
     private TestApplication app;
+    private IdempotentOperations operations;
+    private ProcessedMessageStore store;
 
     @Configuration(proxyBeanMethods = false)
     static class Consumers {
@@ -53,6 +55,8 @@ class ConnectionsThatDoNotCommitIT {
                         "spring.datasource.hikari.auto-commit=false",
                         "idempotency.cleanup.interval=-"),
                 Consumers.class);
+        this.operations = this.app.bean(IdempotentOperations.class);
+        this.store = this.app.bean(ProcessedMessageStore.class);
     }
 
     @AfterAll
@@ -72,44 +76,42 @@ class ConnectionsThatDoNotCommitIT {
 
     @Test
     void aConnectionThatIsOnlyUsedInATransactionOfAnotherDataSourceIsNoTransactionOfTheStore() {
-        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
         ofAnotherDataSource().executeWithoutResult(status -> {
             useTheStoresDataSource();
             assertThatExceptionOfType(UnprotectedClaimException.class)
-                    .isThrownBy(() -> operations.claim(ID))
+                    .isThrownBy(() -> this.operations.claim(ID))
                     .withMessageContaining("not one of the store's DataSource");
         });
     }
 
     @Test
     void whatIsForgottenThereStaysForgotten() {
-        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
-        operations.execute(ID, () -> {});
-        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
+        this.operations.execute(ID, () -> {});
         ofAnotherDataSource().executeWithoutResult(status -> {
             useTheStoresDataSource();
-            assertThat(store.forget(ID)).isTrue();
+            assertThat(this.store.forget(ID)).isTrue();
             useTheStoresDataSource();
         });
-        assertThat(store.find(List.of(ID))).isEmpty();
+        assertThat(this.store.find(List.of(ID))).isEmpty();
     }
 
     @Test
     void whatIsDoneAfterACommitIsNotUndone() {
-        IdempotentOperations operations = this.app.bean(IdempotentOperations.class);
-        ProcessedMessageStore store = this.app.bean(ProcessedMessageStore.class);
         MessageId other = MessageId.of("receipts", "after a commit");
-        operations.execute(ID, () -> {});
+        this.operations.execute(ID, () -> {});
+        Runnable callback = () -> {
+            this.store.forget(ID);
+            this.operations.execute(other, () -> {});
+        };
         new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
                 .executeWithoutResult(status ->
                         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
                             @Override
                             public void afterCompletion(int completion) {
-                                store.forget(ID);
-                                operations.execute(other, () -> {});
+                                callback.run();
                             }
                         }));
-        assertThat(store.find(List.of(ID, other))).containsOnlyKeys(other);
+        assertThat(this.store.find(List.of(ID, other))).containsOnlyKeys(other);
     }
 }

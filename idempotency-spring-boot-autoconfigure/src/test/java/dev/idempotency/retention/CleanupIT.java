@@ -10,12 +10,10 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,7 +35,6 @@ class CleanupIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final String topic = TestKafka.createTopic("cleanup", 1);
-    private final String returningTopic = TestKafka.createTopic("returning", 2);
     private final String group = TestKafka.uniqueName("group");
     private final TestDatabase database = TestPostgres.createDatabase();
     private TestApplication app;
@@ -134,38 +131,6 @@ class CleanupIT {
     }
 
     @Test
-    void onItsReturnFromADowntimeLongerThanItsRetentionAConsumerStillRecognisesWhatItHadProcessed() {
-        given("returning", "before-the-downtime", 20);
-        given("returning", "last-before-the-downtime", 15);
-        returning(0, "new", "new");
-        this.app.awaitCaughtUp(this.group + "-returning", this.returningTopic);
-        long runs = status().runs();
-        await().atMost(PATIENCE).until(() -> status().runs() >= runs + 2);
-        returning(1, "before-the-downtime", "applied twice");
-        returning(1, "newer", "newer");
-        this.app.awaitCaughtUp(this.group + "-returning", this.returningTopic);
-        assertThat(this.app.bean(Effects.class).counts())
-                .containsEntry("new", 1)
-                .containsEntry("newer", 1)
-                .doesNotContainKey("applied twice");
-    }
-
-    private void returning(int partition, String id, String payload) {
-        ProducerRecord<Object, Object> record = new ProducerRecord<>(this.returningTopic, partition, null, payload);
-        record.headers().add("message-id", id.getBytes(StandardCharsets.UTF_8));
-        this.app.send(record);
-    }
-
-    @Test
-    void aRetentionOfLessThanAnHourFailsTheStart() {
-        assertThatThrownBy(() -> start(List.of("idempotency.retention=59m"), Ledger.class))
-                .rootCause()
-                .hasMessageContaining("Ledger.ordinary")
-                .hasMessageContaining("remembered for 59m, but 1h is the least")
-                .hasMessageContaining("Raise idempotency.retention");
-    }
-
-    @Test
     void twoRetentionsForOneConsumerFailTheStart() {
         assertThatThrownBy(() -> start(List.of(), TwoMinds.class))
                 .rootCause()
@@ -178,10 +143,8 @@ class CleanupIT {
         List<String> all = Stream.concat(
                         Stream.of(
                                 "topic=" + this.topic,
-                                "returning-topic=" + this.returningTopic,
                                 "group=" + this.group,
                                 "spring.datasource.hikari.connection-timeout=5000",
-                                "idempotency.cleanup.initial-delay=0s",
                                 "idempotency.cleanup.interval=100ms"),
                         properties.stream())
                 .toList();
@@ -236,12 +199,6 @@ class CleanupIT {
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener("ordinary")
         void ordinary(String payload) {
-            this.effects.happen(payload);
-        }
-
-        @KafkaListener(topics = "${returning-topic}", groupId = "${group}-returning")
-        @IdempotentListener("returning")
-        void returning(String payload) {
             this.effects.happen(payload);
         }
 

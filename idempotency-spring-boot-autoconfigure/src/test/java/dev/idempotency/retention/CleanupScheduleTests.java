@@ -13,11 +13,10 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CleanupScheduleTests {
-
-    private static final Duration SOON = Duration.ofMillis(5);
-    private static final Duration NOT_IN_THIS_TEST = Duration.ofHours(1);
 
     private final BlockingQueue<Thread> runs = new LinkedBlockingQueue<>();
     private CleanupSchedule schedule;
@@ -27,9 +26,18 @@ class CleanupScheduleTests {
         this.schedule.stop();
     }
 
-    @Test
-    void runsAgainAndAgainOnOneDaemonThreadOfItsOwn() throws InterruptedException {
-        start(SOON, SOON, limit -> 0);
+    @ParameterizedTest
+    @ValueSource(classes = {Object.class, IllegalStateException.class, OutOfMemoryError.class})
+    void runsAgainAndAgainOnOneDaemonThreadWhateverIsThrown(Class<?> thrown) throws InterruptedException {
+        start(limit -> {
+            if (thrown == IllegalStateException.class) {
+                throw new IllegalStateException("on purpose");
+            }
+            if (thrown == OutOfMemoryError.class) {
+                throw new OutOfMemoryError("on purpose");
+            }
+            return 0;
+        });
         Set<Thread> threads = new HashSet<>();
         for (int run = 0; run < 3; run++) {
             threads.add(nextRun());
@@ -41,40 +49,9 @@ class CleanupScheduleTests {
     }
 
     @Test
-    void aFailureIsTriedAgain() throws InterruptedException {
-        start(SOON, SOON, limit -> {
-            throw new IllegalStateException("on purpose");
-        });
-        nextRun();
-        nextRun();
-    }
-
-    @Test
-    void whateverIsThrownDoesNotEndTheSchedule() throws InterruptedException {
-        start(SOON, SOON, limit -> {
-            throw new OutOfMemoryError("on purpose");
-        });
-        nextRun();
-        nextRun();
-    }
-
-    @Test
-    void theFirstRunWaitsForItsDelayAndTheOthersForTheInterval() throws InterruptedException {
-        start(SOON, NOT_IN_THIS_TEST, limit -> 0);
-        Thread thread = nextRun();
-        Awaitility.await().until(thread::getState, Thread.State.TIMED_WAITING::equals);
-        assertThat(this.runs).isEmpty();
-        stop();
-        start(NOT_IN_THIS_TEST, SOON, limit -> 0);
-        Awaitility.await().until(() -> cleanupThreads().stream()
-                .anyMatch(other -> other.getState() == Thread.State.TIMED_WAITING));
-        assertThat(this.runs).isEmpty();
-    }
-
-    @Test
     void stoppingWaitsForTheBatchAndCanBeUndone() throws InterruptedException {
         CountDownLatch release = new CountDownLatch(1);
-        start(SOON, SOON, limit -> {
+        start(limit -> {
             try {
                 release.await();
             } catch (InterruptedException ex) {
@@ -97,21 +74,16 @@ class CleanupScheduleTests {
 
     @Test
     void pausesDifferButNotByMuch() {
-        this.schedule = schedule(NOT_IN_THIS_TEST, NOT_IN_THIS_TEST, limit -> 0);
+        this.schedule = new CleanupSchedule(new Cleanup(List.of(), List.of()), Duration.ofSeconds(60));
         Set<Duration> pauses = new HashSet<>();
         for (int i = 0; i < 100; i++) {
-            pauses.add(CleanupSchedule.jittered(Duration.ofSeconds(60)));
+            pauses.add(this.schedule.pauseAfter(i));
         }
         assertThat(pauses).hasSizeGreaterThan(50).allSatisfy(pause -> assertThat(pause)
                 .isBetween(Duration.ofSeconds(48), Duration.ofSeconds(72)));
     }
 
-    private void start(Duration initialDelay, Duration interval, CleanupTask.Backlog backlog) {
-        this.schedule = schedule(initialDelay, interval, backlog);
-        this.schedule.start();
-    }
-
-    private CleanupSchedule schedule(Duration initialDelay, Duration interval, CleanupTask.Backlog backlog) {
+    private void start(CleanupTask.Backlog backlog) {
         CleanupTask task = new CleanupTask() {
 
             @Override
@@ -125,19 +97,13 @@ class CleanupScheduleTests {
                 return List.of(backlog);
             }
         };
-        Cleanup cleanup = new Cleanup(List.of(task), 10, 1000, List.of());
-        return new CleanupSchedule(cleanup, initialDelay, interval);
+        this.schedule = new CleanupSchedule(new Cleanup(List.of(task), List.of()), Duration.ofMillis(1));
+        this.schedule.start();
     }
 
     private Thread nextRun() throws InterruptedException {
         Thread thread = this.runs.poll(30, TimeUnit.SECONDS);
         assertThat(thread).as("thread of a run").isNotNull();
         return thread;
-    }
-
-    private static List<Thread> cleanupThreads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().equals(CleanupSchedule.THREAD_NAME))
-                .toList();
     }
 }

@@ -65,7 +65,7 @@ class PostgresDriverSettingsIT {
         assertThat(transaction.<Map<PositionClaim, Long>>execute(status -> positions.move(moves)))
                 .containsOnly(Map.entry(moves.get(0), 5L), Map.entry(moves.get(1), 0L));
         List<VersionClaim> newer = ids.stream()
-                .map(id -> new VersionClaim(id, Version.of(1), SOMEWHERE, true))
+                .map(id -> new VersionClaim(id, Version.of(1), SOMEWHERE))
                 .toList();
         assertThat(transaction
                         .<JdbcVersionStore.Answer>execute(status -> versions.move(newer))

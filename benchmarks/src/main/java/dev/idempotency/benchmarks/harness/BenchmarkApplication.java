@@ -96,6 +96,10 @@ public final class BenchmarkApplication implements AutoCloseable {
         return this.context.getBean(type);
     }
 
+    public <T> List<T> beans(Class<T> type) {
+        return this.context.getBeanProvider(type).orderedStream().toList();
+    }
+
     /** Puts so many new messages into each partition of the topic, for every listener to find. */
     public void publish(int messages) {
         this.workload.publish(messages);

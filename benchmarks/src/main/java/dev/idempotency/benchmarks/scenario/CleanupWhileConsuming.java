@@ -8,6 +8,7 @@ import dev.idempotency.benchmarks.report.Cell;
 import dev.idempotency.benchmarks.report.ResultTable;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.retention.CleanupRun;
+import dev.idempotency.retention.CleanupTask;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +30,8 @@ public final class CleanupWhileConsuming implements Scenario {
     /** Few, so that the cleanup is over soon after its turn. */
     private static final int ROWS_PER_RUN = 5_000;
 
+    private static final int BATCH_SIZE = 1_000;
+
     /** What is old is so by the consumer's last activity, if it has not paused for longer than it remembers. */
     private static final String BE_ACTIVE = """
             insert into idempotency_processed
@@ -48,15 +51,14 @@ public final class CleanupWhileConsuming implements Scenario {
         List<Double> undisturbed = new ArrayList<>();
         List<Double> disturbed = new ArrayList<>();
         try (BenchmarkApplication application = BenchmarkApplication.start(
-                setting.database(),
-                MeasuredListener.classesOf(MeasuredRecordListeners.ours()),
-                "idempotency.cleanup.rows-per-run=" + ROWS_PER_RUN)) {
+                setting.database(), MeasuredListener.classesOf(MeasuredRecordListeners.ours()))) {
             JdbcTemplate jdbc = application.jdbc();
             MeasuredRecordListeners.IDEMPOTENT.forgetAll(jdbc);
             FilledTables.fillApplications(jdbc, sizes.cleanupRows(), listener);
             jdbc.update(BE_ACTIVE, listener);
             application.publish(supply);
-            Removal removal = new Removal(application.bean(Cleanup.class));
+            Removal removal =
+                    new Removal(new Cleanup(application.beans(CleanupTask.class), BATCH_SIZE, ROWS_PER_RUN, List.of()));
             try (AlternatingListeners turns = application.alternate(List.of(listener), supply)) {
                 for (int i = 0; i < 2 * sizes.warmUps(); i++) {
                     turns.measure(listener, messages);

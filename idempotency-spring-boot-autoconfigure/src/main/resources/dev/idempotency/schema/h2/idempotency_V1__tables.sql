@@ -37,6 +37,7 @@ create table if not exists idempotency_version (
     previous_topic     varchar(249),
     previous_partition integer,
     previous_offset    bigint,
+    claim_token        bigint                    not null,
     constraint idempotency_version_pkey primary key (consumer_id, message_id)
 );
 

@@ -1,0 +1,379 @@
+package dev.idempotency.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.Claim;
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.EpochSeconds;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.Schema;
+import dev.idempotency.database.SchemaMode;
+import dev.idempotency.observe.Duplicate;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What the JDBC store has beyond the contract of stores, on the real database of every dialect. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+class JdbcStoreIT {
+
+    private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
+
+    private HikariDataSource dataSource;
+    private JdbcTemplate jdbc;
+    private TransactionTemplate transaction;
+    private ProcessedMessageStore store;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @Parameter
+    private StoreServer server;
+
+    private IdempotencyDatabase database(DataSource dataSource) {
+        return new IdempotencyDatabase(dataSource, this.server.dialect(dataSource), null);
+    }
+
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        this.store = new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
+        this.jdbc.execute("create table if not exists effect (id varchar(100) not null)");
+        this.jdbc.update("delete from idempotency_processed");
+        this.jdbc.update("delete from effect");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
+    }
+
+    /** As in a transaction per poll, in which listeners have read before the next message is claimed. */
+    @Test
+    void theOriginalIsFoundThatOthersHaveCommittedSinceTheTransactionFirstRead() {
+        MessageIdStrategy strategy = new MessageIdStrategy(this.store);
+        Candidate reused =
+                new Candidate(0, new ConsumerRecord<>("topic", 3, 43, null, "payload"), id("a"), SOMEWHERE, 2L);
+        Admission answer = this.transaction.execute(status -> {
+            this.jdbc.queryForList("select id from effect");
+            assertThat(elsewhere(() -> this.store.claim(List.of(new Claim(id("a"), SOMEWHERE, 1L)))))
+                    .containsExactly(id("a"));
+            return strategy.admit(List.of(reused));
+        });
+        assertThat(answer.duplicates()).extracting(Duplicate::processedAt).doesNotContainNull();
+    }
+
+    private <T> T elsewhere(Supplier<T> work) {
+        try {
+            return this.threads
+                    .submit(() -> this.transaction.execute(status -> work.get()))
+                    .get();
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    private static MessageId id(String value) {
+        return new MessageId("consumer", value);
+    }
+
+    private static List<Claim> claims(String... values) {
+        return Arrays.stream(values)
+                .map(value -> new Claim(id(value), SOMEWHERE))
+                .toList();
+    }
+
+    private Set<MessageId> claim(String... values) {
+        return this.transaction.execute(status -> this.store.claim(claims(values)));
+    }
+
+    @Test
+    void itIsKnownWhetherAConsumerHasProcessedAnything() {
+        assertThat(this.store.hasProcessed("consumer")).isFalse();
+        claim("b", "a");
+        assertThat(this.store.hasProcessed("consumer")).isTrue();
+        assertThat(this.store.hasProcessed("another")).isFalse();
+    }
+
+    /** A copy of an earlier record that comes later does not count. */
+    @Test
+    void theFirstRecordOfEachPartitionIsTheOneThatWasProcessedFirst() {
+        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(
+                new Claim(id("a"), new RecordCoordinates("topic", 0, 10)),
+                new Claim(id("b"), new RecordCoordinates("topic", 1, 20)))));
+        this.transaction.executeWithoutResult(
+                status -> this.store.claim(List.of(new Claim(id("c"), new RecordCoordinates("topic", 0, 11)))));
+        this.transaction.executeWithoutResult(
+                status -> this.store.claim(List.of(new Claim(id("d"), new RecordCoordinates("topic", 0, 3)))));
+        assertThat(this.store.firstRecords("consumer"))
+                .containsExactlyInAnyOrder(
+                        new RecordCoordinates("topic", 0, 10), new RecordCoordinates("topic", 1, 20));
+        assertThat(this.store.firstRecords("nobody")).isEmpty();
+    }
+
+    @Test
+    void aTransactionWithoutClaimsIsWatchedToo() {
+        this.transaction.executeWithoutResult(status -> {
+            BooleanSupplier held = this.store.watchTransaction();
+            this.jdbc.update("insert into effect (id) values ('without a claim')");
+            assertThat(held.getAsBoolean()).isTrue();
+        });
+        this.transaction.executeWithoutResult(status -> {
+            this.jdbc.update("insert into effect (id) values ('undone')");
+            BooleanSupplier held = this.store.watchTransaction();
+            giveUpTransaction();
+            assertThat(held.getAsBoolean()).isFalse();
+            status.setRollbackOnly();
+        });
+    }
+
+    /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
+    private void giveUpTransaction() {
+        if (this.server == StoreServer.POSTGRES || this.server == StoreServer.MINIMAL) {
+            assertThatExceptionOfType(DataIntegrityViolationException.class)
+                    .isThrownBy(() -> this.jdbc.execute("insert into effect (id) values (null)"));
+        } else {
+            this.jdbc.execute("rollback");
+        }
+    }
+
+    @Test
+    void theDatabaseEstimatesTheNumberOfMessages() {
+        if (this.server == StoreServer.MINIMAL) {
+            assertThat(this.store.statistics(Set.of()).rows()).isNull();
+            return;
+        }
+        claim(IntStream.range(0, 1000).mapToObj(String::valueOf).toArray(String[]::new));
+        // What a connection has counted itself may come to the estimate after an analysis, and then be in it twice.
+        Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+            this.jdbc.execute((this.server == StoreServer.MARIADB) ? "analyze table idempotency_processed" : "analyze");
+            assertThat(this.store.statistics(Set.of()).rows()).isBetween(800L, 1200L);
+        });
+    }
+
+    @Test
+    void theTimeOfAMessageIsTheInstantThatItIsWhateverTheTimeZones() {
+        Instant before = Instant.now();
+        claim("a");
+        MessageId id = new MessageId("consumer", "a");
+        ProcessedMessage found = this.store.find(List.of(id)).get(id);
+        assertThat(found.processedAt()).isBetween(before.minusSeconds(60), before.plusSeconds(60));
+        assertThat(found.age()).isPositive().isLessThan(Duration.ofSeconds(60));
+    }
+
+    @Test
+    void aMessageIsForgottenForGoodThroughAPoolWhoseConnectionsDoNotCommitByThemselves() {
+        claim("a");
+        MessageId id = new MessageId("consumer", "a");
+        try (HikariDataSource manual = new HikariDataSource()) {
+            manual.setJdbcUrl(this.dataSource.getJdbcUrl());
+            manual.setAutoCommit(false);
+            JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(database(manual), Duration.ofSeconds(30));
+            assertThat(other.forget(id)).isTrue();
+            assertThat(this.store.find(List.of(id))).isEmpty();
+        }
+    }
+
+    @Test
+    void theOldestMessageOfAConsumerHasAnAge() {
+        claim("old", "new");
+        this.jdbc.update(
+                "update idempotency_processed set processed_at = %s where message_id = 'old'"
+                        .formatted(this.server.dialect(this.dataSource).timeOfSeconds()),
+                EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(3))));
+        Map<String, Duration> ages =
+                this.store.statistics(List.of("consumer", "nobody")).oldestAges();
+        assertThat(ages).containsOnlyKeys("consumer");
+        assertThat(ages.get("consumer")).isBetween(Duration.ofMinutes(170), Duration.ofMinutes(190));
+    }
+
+    private ClaimAnswer claimOrFind(List<Claim> claims) {
+        return this.transaction.execute(status -> this.store.claimOrFind(claims));
+    }
+
+    @Test
+    void whatAClaimSaysOfAPayloadIsKeptWithIt() {
+        Claim first = new Claim(id("a"), SOMEWHERE, 42L);
+        Claim second = new Claim(id("b"), SOMEWHERE, -1L);
+        List<Claim> all = List.of(first, second, new Claim(id("c"), SOMEWHERE));
+        this.transaction.executeWithoutResult(status -> this.store.claim(List.of(first)));
+        this.transaction.executeWithoutResult(status -> this.store.claim(all));
+        for (Map<MessageId, ProcessedMessage> found : List.of(
+                this.store.find(List.of(id("a"), id("b"), id("c"))),
+                claimOrFind(all).originals())) {
+            assertThat(found.get(id("a")).payloadDigest()).isEqualTo(42L);
+            assertThat(found.get(id("b")).payloadDigest()).isEqualTo(-1L);
+            assertThat(found.get(id("c")).payloadDigest()).isNull();
+        }
+        assertThat(claimOrFind(List.of(first)).originals().get(id("a")).payloadDigest())
+                .isEqualTo(42L);
+    }
+
+    @Test
+    void aClaimOnAConnectionThatCommitsByItselfIsRefusedAndWritesNothing() throws SQLException {
+        try (Connection connection = this.dataSource.getConnection()) {
+            TransactionSynchronizationManager.bindResource(this.dataSource, new ConnectionHolder(connection));
+            TransactionSynchronizationManager.setActualTransactionActive(true);
+            assertThatExceptionOfType(UnprotectedListenerException.class)
+                    .isThrownBy(() -> this.store.claim(claims("a")))
+                    .withMessageContaining("its connection commits by itself");
+        } finally {
+            TransactionSynchronizationManager.setActualTransactionActive(false);
+            TransactionSynchronizationManager.unbindResource(this.dataSource);
+        }
+        assertThat(claim("a")).hasSize(1);
+    }
+
+    @Test
+    void aWaitThatTakesTooLongSaysSo() throws Exception {
+        ProcessedMessageStore impatient =
+                new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(1));
+        assertThat(timeoutOfSecondClaim(impatient, this.transaction, "a", () -> {}))
+                .hasMessageContaining("consumer:a")
+                .hasMessageContaining("topic-3@42")
+                .hasMessageContaining("Raise idempotency.claim.timeout");
+    }
+
+    @Test
+    void aWaitThatTheTransactionHasNoTimeForSaysSo() throws Exception {
+        TransactionTemplate brief = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        brief.setTimeout(1);
+        assertThat(timeoutOfSecondClaim(this.store, brief, "a", () -> {}))
+                .hasMessageContaining("@Transactional(timeout = …)")
+                .hasMessageNotContaining("idempotency.claim.timeout");
+    }
+
+    /** What a claim of a message fails with that another transaction holds. */
+    private ClaimTimeoutException timeoutOfSecondClaim(
+            ProcessedMessageStore second, TransactionTemplate transaction, String id, Runnable before)
+            throws Exception {
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.claim(claims(id));
+            claimed.countDown();
+            await(mayEnd);
+            status.setRollbackOnly();
+        }));
+        await(claimed);
+        try {
+            return catchThrowableOfType(
+                    ClaimTimeoutException.class,
+                    () -> transaction.executeWithoutResult(status -> {
+                        before.run();
+                        second.claim(claims(id));
+                    }));
+        } finally {
+            mayEnd.countDown();
+            first.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"statement_timeout", "lock_timeout"})
+    void aWaitThatTheDatabaseEndsSaysSo(String limit) throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        assertThat(timeoutOfSecondClaim(
+                        this.store,
+                        this.transaction,
+                        limit,
+                        () -> this.jdbc.execute("set local " + limit + " = '200ms'")))
+                .hasMessageContaining("before idempotency.claim.timeout (PT30S)")
+                .hasMessageContaining("lock and statement timeouts")
+                .hasMessageNotContaining("Raise");
+    }
+
+    @Test
+    void nobodyWhoLooksSomethingUpWaitsForALockedTable() throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        MessageId id = new MessageId("consumer", "locked");
+        try (Connection other = DriverManager.getConnection(this.dataSource.getJdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("lock table idempotency_processed in access exclusive mode");
+            List<CompletableFuture<?>> lookUps = List.of(
+                    CompletableFuture.supplyAsync(() -> this.store.find(List.of(id))),
+                    CompletableFuture.supplyAsync(() -> this.store.forget(id)),
+                    CompletableFuture.supplyAsync(() -> this.store.hasProcessed("consumer")),
+                    CompletableFuture.supplyAsync(() -> this.store.statistics(List.of("consumer"))));
+            for (CompletableFuture<?> lookUp : lookUps) {
+                assertThat(lookUp)
+                        .failsWithin(Duration.ofSeconds(30))
+                        .withThrowableOfType(ExecutionException.class)
+                        .withCauseInstanceOf(QueryTimeoutException.class);
+            }
+            other.rollback();
+        }
+    }
+
+    @Test
+    void aTableThatWasMadeByHandAndTakesDifferentIdsForEqualIsRefused() {
+        Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
+        IdempotencyDatabase database = database(new DriverManagerDataSource(this.server.emptyDatabase()));
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        for (String type : List.of(
+                "varchar(255) character set utf8mb4 collate utf8mb4_general_ci",
+                "varchar(255) character set utf8mb4 collate utf8mb4_bin",
+                "varchar(200) character set utf8mb4 collate utf8mb4_nopad_bin")) {
+            database.jdbc().execute("alter table idempotency_processed modify message_id " + type + " not null");
+            assertThatIllegalStateException()
+                    .as(type)
+                    .isThrownBy(new Schema(database, SchemaMode.VALIDATE)::afterPropertiesSet)
+                    .withMessageContaining("idempotency_processed takes ids of messages for equal that are not");
+        }
+    }
+}

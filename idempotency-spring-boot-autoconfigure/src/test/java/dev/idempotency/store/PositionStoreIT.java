@@ -1,0 +1,257 @@
+package dev.idempotency.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.PositionClaim;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What every dialect promises of positions, on its real database. */
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+class PositionStoreIT {
+
+    private static final String TOPIC = "Bestellungen.日本";
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private HikariDataSource dataSource;
+    JdbcTemplate jdbc;
+    TransactionTemplate transaction;
+    JdbcPositionStore store;
+    private JdbcPositionStore impatient;
+
+    @Parameter
+    private StoreServer server;
+
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
+        this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
+        this.jdbc.execute("create table if not exists position_effect (offset_done bigint not null)");
+        empty();
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
+    }
+
+    private void empty() {
+        this.jdbc.update("delete from idempotency_position");
+        this.jdbc.update("delete from position_effect");
+    }
+
+    static PositionClaim claim(int partition, long from, long to) {
+        return new PositionClaim("consumer", TOPIC, partition, "topic-id", from, to);
+    }
+
+    Map<PositionClaim, Long> move(PositionClaim... claims) {
+        return this.transaction.execute(status -> this.store.move(List.of(claims)));
+    }
+
+    @Test
+    void aPositionIsMadeAndMovedForwardAndNeverBack() {
+        Instant before = Instant.now().minusSeconds(60);
+        assertThat(move(claim(0, 5, 8))).containsEntry(claim(0, 5, 8), 5L);
+        assertThat(move(claim(0, 8, 9))).containsOnlyKeys(claim(0, 8, 9));
+        assertThat(move(claim(0, 12, 20))).containsEntry(claim(0, 12, 20), 9L);
+        assertThat(move(claim(0, 18, 22))).containsEntry(claim(0, 18, 22), 20L);
+        assertThat(move(claim(0, 21, 22))).isEmpty();
+        assertThat(move(claim(0, 0, 22))).isEmpty();
+        assertThat(move(claim(0, 21, 23))).containsEntry(claim(0, 21, 23), 22L);
+        assertThat(this.store.positionsOf("consumer")).singleElement().satisfies(position -> {
+            assertThat(position.topic()).isEqualTo(TOPIC);
+            assertThat(position.nextOffset()).isEqualTo(23);
+            assertThat(position.topicId()).isEqualTo("topic-id");
+            assertThat(position.processedAt()).isBetween(before, Instant.now().plusSeconds(60));
+        });
+    }
+
+    @Test
+    void severalPartitionsAreMovedAtOnceAndEachSaysFromWhere() {
+        move(claim(1, 0, 10));
+        move(claim(2, 0, 10));
+        assertThat(move(claim(0, 3, 5), claim(1, 8, 12), claim(2, 8, 10)))
+                .containsOnly(Map.entry(claim(0, 3, 5), 3L), Map.entry(claim(1, 8, 12), 10L));
+    }
+
+    @Test
+    void aPositionOfAnotherTopicOfThatNameIsLeftAsItIsUntilItIsReset() {
+        move(claim(0, 0, 10));
+        PositionClaim anew = new PositionClaim("consumer", TOPIC, 0, "other-id", 0, 20);
+        assertThat(move(anew)).isEmpty();
+        PartitionPosition read = this.transaction.execute(status -> this.store.lock(anew));
+        assertThat(read.nextOffset()).isEqualTo(10);
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.store.reset(anew, read)).isTrue();
+            assertThat(this.store.reset(anew, read)).isFalse();
+        });
+        assertThat(this.store.positionsOf("consumer"))
+                .extracting(PartitionPosition::topicId, PartitionPosition::nextOffset)
+                .containsExactly(tuple("other-id", 20L));
+    }
+
+    @Test
+    void whatIsRolledBackHasNotMovedIt() {
+        this.transaction.executeWithoutResult(status -> {
+            this.store.move(List.of(claim(0, 0, 5)));
+            status.setRollbackOnly();
+        });
+        assertThat(this.store.positionsOf("consumer")).isEmpty();
+        move(claim(0, 0, 5));
+        this.transaction.executeWithoutResult(status -> {
+            this.store.move(List.of(claim(0, 5, 6)));
+            status.setRollbackOnly();
+        });
+        assertThat(move(claim(0, 5, 6))).hasSize(1);
+    }
+
+    @Test
+    void withoutATransactionNothingIsMoved() {
+        assertThatExceptionOfType(UnprotectedListenerException.class)
+                .isThrownBy(() -> this.store.move(List.of(claim(0, 0, 1))));
+        assertThat(this.store.positionsOf("consumer")).isEmpty();
+    }
+
+    @Test
+    void theSecondWaitsForTheFirstAndThenSeesWhatIsDone() throws Exception {
+        move(claim(0, 0, 1));
+        assertThat(movedWhileTheFirst(false)).isEmpty();
+        empty();
+        move(claim(0, 0, 1));
+        assertThat(movedWhileTheFirst(true)).hasSize(1);
+    }
+
+    private Map<PositionClaim, Long> movedWhileTheFirst(boolean rollsBack) throws Exception {
+        CountDownLatch moved = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.store.move(List.of(claim(0, 1, 2)));
+            moved.countDown();
+            await(end);
+            if (rollsBack) {
+                status.setRollbackOnly();
+            }
+        }));
+        await(moved);
+        assertThatExceptionOfType(ClaimTimeoutException.class)
+                .isThrownBy(() ->
+                        this.transaction.executeWithoutResult(status -> this.impatient.move(List.of(claim(0, 1, 2)))))
+                .withMessageContaining(TOPIC + "-0@1");
+        Future<Map<PositionClaim, Long>> second = this.threads.submit(() -> move(claim(0, 1, 2)));
+        end.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        return second.get(30, TimeUnit.SECONDS);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Several owners of the same partitions, of which none knows of the others: each offset takes effect once. */
+    @Test
+    void whoeverMovesThePositionsEachOffsetIsProcessedOnce() throws Exception {
+        int offsets = 120;
+        List<Future<?>> owners = new ArrayList<>();
+        for (int owner = 0; owner < 4; owner++) {
+            Random random = new Random(owner);
+            owners.add(this.threads.submit(() -> process(random, offsets)));
+        }
+        for (Future<?> owner : owners) {
+            owner.get(120, TimeUnit.SECONDS);
+        }
+        assertThat(this.jdbc.queryForList("select offset_done from position_effect order by offset_done", Long.class))
+                .isEqualTo(
+                        IntStream.range(0, 2 * offsets).mapToObj(Long::valueOf).toList());
+    }
+
+    private void process(Random random, int offsets) {
+        long next = 0;
+        while (next < offsets) {
+            long from = next;
+            long to = Math.min(offsets, from + 1 + random.nextInt(7));
+            boolean fails = random.nextInt(4) == 0;
+            try {
+                this.transaction.executeWithoutResult(status -> {
+                    List<PositionClaim> claims = List.of(claim(0, from, to), claim(1, from, to));
+                    Map<PositionClaim, Long> moved = this.store.move(claims);
+                    claims.forEach(claim -> LongStream.range(Math.max(moved.getOrDefault(claim, to), from), to)
+                            .forEach(offset -> this.jdbc.update(
+                                    "insert into position_effect values (?)", 2 * offset + claim.partition())));
+                    if (fails) {
+                        status.setRollbackOnly();
+                    }
+                });
+                next = fails ? from : to;
+            } catch (ConcurrencyFailureException | ClaimTimeoutException ex) {
+                // A deadlock of two that make the same position, or a wait that took too long: it comes again.
+            }
+        }
+    }
+
+    @Test
+    void aPositionCanBeForgotten() {
+        move(claim(0, 0, 5), claim(1, 0, 5));
+        assertThat(this.store.forget("consumer", TOPIC, 0)).isTrue();
+        assertThat(this.store.forget("consumer", TOPIC, 0)).isFalse();
+        assertThat(this.store.consumers()).containsExactly("consumer");
+        assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(1), 100))
+                .isZero();
+        assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(-1), 100))
+                .isOne();
+        assertThat(this.store.consumers()).isEmpty();
+    }
+
+    @Test
+    void whatHasBeenPassedIsFoundWithoutALockWhereItMayBe() {
+        move(claim(0, 0, 10));
+        this.transaction.executeWithoutResult(status -> {
+            boolean mayBe = this.server == StoreServer.POSTGRES;
+            assertThat(this.store.findPassed(claim(0, 4, 5))).isEqualTo(mayBe ? 10L : null);
+            assertThat(this.store.findPassed(claim(0, 9, 11))).isNull();
+            assertThat(this.store.findPassed(claim(1, 0, 1))).isNull();
+            assertThat(this.store.findPassed(new PositionClaim("consumer", TOPIC, 0, "other", 0, 1)))
+                    .isNull();
+            if (mayBe) {
+                assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                        .isNull();
+            }
+        });
+    }
+}

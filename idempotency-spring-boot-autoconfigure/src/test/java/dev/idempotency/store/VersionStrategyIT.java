@@ -1,0 +1,463 @@
+package dev.idempotency.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.idempotency.ClaimTimeoutException;
+import dev.idempotency.DuplicateKind;
+import dev.idempotency.MessageId;
+import dev.idempotency.MixedVersionsException;
+import dev.idempotency.RecordCoordinates;
+import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.Version;
+import dev.idempotency.database.DialectResolver;
+import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.StoredVersion;
+import dev.idempotency.observe.Duplicate;
+import dev.idempotency.observe.Stale;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** What {@link VersionStrategy} promises, on the real databases. */
+@ParameterizedClass
+@EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
+class VersionStrategyIT {
+
+    private static final String CONSUMER = "consumer";
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private HikariDataSource dataSource;
+    JdbcTemplate jdbc;
+    TransactionTemplate transaction;
+    private JdbcVersionStore versions;
+    AdmissionStrategy strategy;
+
+    @Parameter
+    private StoreServer server;
+
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
+        this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
+        this.strategy = new VersionStrategy(this.versions);
+        this.jdbc.execute(
+                "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
+        this.jdbc.update("delete from idempotency_version");
+        this.jdbc.update("delete from idempotency_processed");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
+    }
+
+    private static MessageId entity(String key) {
+        return MessageId.of(CONSUMER, key);
+    }
+
+    private static Candidate candidate(int position, long offset, String key, Version version) {
+        return new Candidate(
+                position,
+                new ConsumerRecord<>("topic", 3, offset, null, null),
+                new EntityVersion(entity(key), version));
+    }
+
+    /** A message at an offset. */
+    static Candidate at(long offset, String key, long version) {
+        return candidate((int) offset, offset, key, Version.of(version));
+    }
+
+    Admission admit(Candidate... candidates) {
+        return this.transaction.execute(status -> this.strategy.admit(Arrays.asList(candidates)));
+    }
+
+    private boolean enters(String key, Version version) {
+        return !admit(candidate(0, 0, key, version)).isEmpty();
+    }
+
+    private static List<Integer> positions(Admission admission) {
+        return admission.admitted().stream().map(Candidate::position).toList();
+    }
+
+    private Version stored(String key) {
+        return this.versions.find(List.of(entity(key))).get(entity(key)).version();
+    }
+
+    @Test
+    void whatIsNewerEntersTheSameAgainIsADuplicateAndWhatIsOlderIsStale() {
+        assertThat(positions(admit(at(1, "a", 5)))).containsExactly(1);
+        assertThat(positions(admit(at(2, "a", 7)))).containsExactly(2);
+        Admission redelivered = admit(at(2, "a", 7));
+        assertThat(redelivered.isEmpty()).isTrue();
+        assertThat(redelivered.duplicates()).singleElement().satisfies(duplicate -> {
+            assertThat(duplicate.id()).isEqualTo(new MessageId(CONSUMER, "a@7"));
+            assertThat(duplicate.kind()).isEqualTo(DuplicateKind.REDELIVERY);
+            assertThat(duplicate.processedAt()).isNotNull();
+            assertThat(duplicate.age()).isNotNull();
+        });
+        assertThat(admit(at(3, "a", 7)).duplicates())
+                .extracting(Duplicate::kind)
+                .containsExactly(DuplicateKind.REPUBLICATION);
+        Admission late = admit(at(4, "a", 6));
+        assertThat(late.isEmpty()).isTrue();
+        assertThat(late.duplicates()).isEmpty();
+        assertThat(late.stale()).singleElement().satisfies(stale -> {
+            assertThat(stale.id()).isEqualTo(new MessageId(CONSUMER, "a@6"));
+            assertThat(stale.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 4));
+            assertThat(stale.version()).isEqualTo(Version.of(6));
+            assertThat(stale.newest()).isEqualTo(Version.of(7));
+            assertThat(stale.processedAt()).isNotNull();
+        });
+        assertThat(positions(admit(at(5, "b", 1)))).containsExactly(5);
+        assertThat(stored("a")).isEqualTo(Version.of(7));
+    }
+
+    @Test
+    void ofSeveralVersionsThoseEnterThatAreNewerThanAllBeforeThem() {
+        admit(at(100, "a", 3), at(101, "c", 9));
+        Admission admission = admit(
+                at(0, "b", 2),
+                at(1, "a", 2),
+                at(100, "a", 3),
+                at(3, "a", 3),
+                at(4, "a", 4),
+                at(5, "b", 1),
+                at(6, "a", 6),
+                at(7, "a", 5),
+                at(6, "a", 6),
+                at(9, "c", 8),
+                at(10, "b", 7));
+        assertThat(positions(admission)).containsExactly(0, 4, 6, 10);
+        assertThat(admission.stale())
+                .extracting(stale -> stale.id().value())
+                .containsExactly("a@2", "b@1", "a@5", "c@8");
+        assertThat(admission.stale())
+                .extracting(Stale::newest)
+                .containsExactly(Version.of(3), Version.of(2), Version.of(6), Version.of(9));
+        assertThat(admission.duplicates())
+                .extracting(duplicate -> duplicate.id().value())
+                .containsExactly("a@3", "a@3", "a@6");
+        assertThat(admission.duplicates())
+                .extracting(Duplicate::kind)
+                .containsExactly(DuplicateKind.REDELIVERY, DuplicateKind.REPUBLICATION, DuplicateKind.REDELIVERY);
+        assertThat(admission.duplicates().get(0).processedAt()).isNotNull();
+        assertThat(List.of(stored("a"), stored("b"), stored("c")))
+                .containsExactly(Version.of(6), Version.of(7), Version.of(9));
+    }
+
+    @Test
+    void oneOfAnEntityAloneInABatchIsToldWhatCameBefore() {
+        admit(at(1, "a", 3));
+        Admission admission = admit(at(1, "a", 3), at(2, "a", 4));
+        assertThat(positions(admission)).containsExactly(2);
+        assertThat(admission.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REDELIVERY);
+    }
+
+    @Test
+    void aMessageWithoutAnEntityEntersUnclaimed() {
+        Candidate without = new Candidate(1, new ConsumerRecord<>("topic", 3, 1, null, null), (MessageId) null);
+        assertThat(positions(admit(at(0, "a", 1), without, at(2, "a", 1)))).containsExactly(0, 1);
+        assertThat(positions(admit(without))).containsExactly(1);
+    }
+
+    @Test
+    void versionsAreComparedExactly() {
+        Instant time = Instant.parse("2026-11-17T09:30:00.123456789Z");
+        assertThat(enters("time", Version.of(time))).isTrue();
+        assertThat(enters("time", Version.of(time))).isFalse();
+        assertThat(enters("time", Version.of(time.plusNanos(1)))).isTrue();
+        assertThat(stored("time").toString()).isEqualTo("2026-11-17T09:30:00.123456790Z");
+        assertThat(enters("era", Version.of(Instant.MIN))).isTrue();
+        assertThat(enters("era", Version.of(Instant.EPOCH.minusNanos(1)))).isTrue();
+        assertThat(stored("era").toString()).isEqualTo("1969-12-31T23:59:59.999999999Z");
+        assertThat(enters("era", Version.of(Instant.MAX))).isTrue();
+        BigInteger largest = BigInteger.TEN.pow(Version.DIGITS).subtract(BigInteger.ONE);
+        assertThat(enters("number", Version.of(largest.negate()))).isTrue();
+        assertThat(enters("number", Version.of(Long.MAX_VALUE - 1))).isTrue();
+        assertThat(enters("number", Version.of(Long.MAX_VALUE))).isTrue();
+        assertThat(enters("number", Version.of(Long.MAX_VALUE - 1))).isFalse();
+        assertThat(enters("number", Version.of(largest))).isTrue();
+        assertThat(stored("number")).isEqualTo(Version.of(largest));
+    }
+
+    @Test
+    void aNumberAndATimeOfOneEntityAreRefusedByTheRecordThatDoesNotFit() {
+        admit(at(1, "a", 3));
+        Candidate odd = candidate(0, 17, "a", Version.of(Instant.now()));
+        assertThatExceptionOfType(MixedVersionsException.class)
+                .isThrownBy(() -> admit(odd))
+                .withMessageContaining("topic-3@17")
+                .withMessageContaining("entity consumer:a, which had version 3 before")
+                .satisfies(ex -> assertThat(ex.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 17)));
+        assertThatExceptionOfType(MixedVersionsException.class)
+                .isThrownBy(() -> admit(at(2, "b", 1), odd, at(4, "a", 4)))
+                .satisfies(ex -> assertThat(ex.coordinates().topic()).isEqualTo("topic"));
+        assertThat(stored("a")).isEqualTo(Version.of(3));
+        assertThat(this.versions.find(List.of(entity("b")))).isEmpty();
+    }
+
+    @Test
+    void whatWasRolledBackHasNotMovedTheVersion() {
+        admit(at(1, "a", 3));
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(positions(this.strategy.admit(List.of(at(2, "a", 4), at(3, "b", 1)))))
+                    .containsExactly(2, 3);
+            status.setRollbackOnly();
+        });
+        assertThat(stored("a")).isEqualTo(Version.of(3));
+        assertThat(positions(admit(at(2, "a", 4), at(3, "b", 1)))).containsExactly(2, 3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a ", "A", "\uD83D\uDE00", "a\u0301", "a@1", "sha256:a"})
+    void keysThatDifferInAnythingAreDifferentEntities(String other) {
+        assertThat(enters("a", Version.of(5))).isTrue();
+        assertThat(enters(other, Version.of(1))).isTrue();
+        assertThat(enters(other, Version.of(1))).isFalse();
+    }
+
+    @Test
+    void longKeysAreDifferentEntitiesAndTheirVersionsDifferentMessages() {
+        String one = "x".repeat(5000) + "1";
+        String two = "x".repeat(5000) + "2";
+        assertThat(enters(one, Version.of(5))).isTrue();
+        assertThat(enters(two, Version.of(1))).isTrue();
+        assertThat(enters(one, Version.of(4))).isFalse();
+        Set<MessageId> ids = Set.of(
+                new EntityVersion(entity(one), Version.of(1)).messageId(),
+                new EntityVersion(entity(two), Version.of(1)).messageId(),
+                new EntityVersion(entity("y".repeat(255)), Version.of(1)).messageId(),
+                new EntityVersion(entity("y".repeat(255)), Version.of(2)).messageId());
+        assertThat(ids).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMessageWaitsForAnotherOfItsEntityAndForWhatBecomesOfIt(boolean undone) throws Exception {
+        admit(at(0, "a", 1));
+        CountDownLatch claimed = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
+            this.strategy.admit(List.of(at(1, "a", 5), at(2, "new", 5)));
+            claimed.countDown();
+            await(end);
+            if (undone) {
+                status.setRollbackOnly();
+            }
+        }));
+        await(claimed);
+        Future<Admission> older = this.threads.submit(() -> admit(at(3, "a", 4)));
+        Future<Admission> newer = this.threads.submit(() -> admit(at(4, "new", 6)));
+        for (Future<Admission> waiting : List.of(older, newer)) {
+            assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS));
+        }
+        end.countDown();
+        first.get(30, TimeUnit.SECONDS);
+        assertThat(older.get(30, TimeUnit.SECONDS).stale()).hasSize(undone ? 0 : 1);
+        assertThat(positions(newer.get(30, TimeUnit.SECONDS))).containsExactly(4);
+        assertThat(stored("a")).isEqualTo(Version.of(undone ? 4 : 5));
+    }
+
+    @Test
+    void aWaitThatTakesTooLongEndsWithATimeout() {
+        admit(at(0, "a", 1));
+        TransactionTemplate impatient = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
+        impatient.setTimeout(1);
+        this.transaction.executeWithoutResult(status -> {
+            this.strategy.admit(List.of(at(1, "a", 5)));
+            Future<Admission> second =
+                    this.threads.submit(() -> impatient.execute(inner -> this.strategy.admit(List.of(at(2, "a", 6)))));
+            assertThatExceptionOfType(Exception.class)
+                    .isThrownBy(() -> second.get(30, TimeUnit.SECONDS))
+                    .havingCause()
+                    .isInstanceOf(ClaimTimeoutException.class)
+                    .withMessageContaining("consumer:a (topic-3@2)");
+        });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Versions in many threads and orders, some of them undone: those that remain grow, and end with the greatest. */
+    @Test
+    void overlappingBatchesNeitherDeadlockNorLetAnOlderVersionInAfterANewerOne() throws Exception {
+        this.jdbc.update("delete from version_effect");
+        int[] greatest = new int[6];
+        for (int entity = 0; entity < greatest.length; entity++) {
+            // MariaDB deadlocks where several wait for a row that is new and then undone, whatever their order.
+            admit(at(0, "entity-" + entity, 0));
+        }
+        List<Future<?>> work = new ArrayList<>();
+        for (int thread = 0; thread < 6; thread++) {
+            Random random = new Random(thread);
+            work.add(this.threads.submit(() -> {
+                for (int batch = 0; batch < 20; batch++) {
+                    List<Candidate> candidates = new ArrayList<>();
+                    for (int i = 0; i < 8; i++) {
+                        int entity = random.nextInt(greatest.length);
+                        int version = 1 + random.nextInt(50 + 10 * batch);
+                        candidates.add(at(i, "entity-" + entity, version));
+                    }
+                    boolean undone = random.nextInt(4) == 0;
+                    this.transaction.executeWithoutResult(status -> {
+                        for (Candidate admitted :
+                                this.strategy.admit(candidates).admitted()) {
+                            this.jdbc.update(
+                                    "insert into version_effect values (?, ?, ?)",
+                                    admitted.version().entity().value(),
+                                    admitted.version().version().value(),
+                                    System.nanoTime());
+                        }
+                        if (undone) {
+                            status.setRollbackOnly();
+                        }
+                    });
+                    if (!undone) {
+                        synchronized (greatest) {
+                            candidates.forEach(candidate -> {
+                                int entity =
+                                        candidate.version().entity().value().charAt("entity-".length()) - '0';
+                                int version =
+                                        candidate.version().version().value().intValue();
+                                greatest[entity] = Math.max(greatest[entity], version);
+                            });
+                        }
+                    }
+                }
+            }));
+        }
+        for (Future<?> each : work) {
+            each.get(60, TimeUnit.SECONDS);
+        }
+        for (int entity = 0; entity < greatest.length; entity++) {
+            List<Long> applied = this.jdbc.queryForList(
+                    "select version from version_effect where entity = ? order by nanos",
+                    Long.class,
+                    "entity-" + entity);
+            assertThat(applied).isSorted().doesNotHaveDuplicates();
+            assertThat(applied.get(applied.size() - 1)).isEqualTo(greatest[entity]);
+            assertThat(stored("entity-" + entity)).isEqualTo(Version.of(greatest[entity]));
+        }
+    }
+
+    /** MariaDB shows a transaction what was there when it first read, be it for what stood before a version. */
+    @Test
+    void whatOthersCommitWhileVersionsAreComparedIsSeen() {
+        admit(at(0, "a", 1), at(0, "b", 1));
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(positions(this.strategy.admit(List.of(at(2, "a", 2), at(3, "a", 3)))))
+                    .containsExactly(2, 3);
+            join(this.threads.submit(() -> admit(at(1, "b", 9))));
+            assertThat(this.strategy.admit(List.of(at(4, "b", 8))).stale())
+                    .extracting(Stale::newest)
+                    .containsExactly(Version.of(9));
+        });
+    }
+
+    private static void join(Future<?> other) {
+        try {
+            other.get(30, TimeUnit.SECONDS);
+        } catch (Exception ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void withoutATransactionNothingIsClaimed() {
+        assertThatExceptionOfType(UnprotectedListenerException.class)
+                .isThrownBy(() -> this.strategy.admit(List.of(at(1, "a", 1))));
+    }
+
+    @Test
+    void anEntityIsFoundAndForgotten() {
+        admit(at(7, "a", 5));
+        StoredVersion found =
+                this.versions.find(List.of(entity("a"), entity("b"))).get(entity("a"));
+        assertThat(found.version()).isEqualTo(Version.of(5));
+        assertThat(found.coordinates()).isEqualTo(new RecordCoordinates("topic", 3, 7));
+        assertThat(found.processedAt())
+                .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(60));
+        assertThat(this.versions.statistics(List.of(CONSUMER, "nobody")).oldestAges())
+                .containsOnlyKeys(CONSUMER);
+        assertThat(this.versions.forget(entity("a"))).isTrue();
+        assertThat(this.versions.forget(entity("a"))).isFalse();
+        assertThat(positions(admit(at(8, "a", 1)))).containsExactly(8);
+    }
+
+    /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
+    @Test
+    void entitiesAreForgottenByTheirLastChangeAndRememberedThroughAPause() {
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
+        String time = database.dialect().timeOfSeconds();
+        this.jdbc.update(
+                "insert into idempotency_processed (consumer_id, message_id, processed_at, record_topic,"
+                        + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
+                CONSUMER,
+                Instant.now().minus(Duration.ofHours(1)).getEpochSecond());
+        admit(at(1, "31", 1), at(2, "32", 1), at(3, "34", 1), at(4, "changed", 1));
+        for (int hours : new int[] {31, 32, 34}) {
+            this.jdbc.update(
+                    "update idempotency_version set processed_at = " + time + " where message_id = ?",
+                    Instant.now().minus(Duration.ofHours(hours)).getEpochSecond(),
+                    String.valueOf(hours));
+        }
+        admit(at(5, "changed", 2));
+        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
+        assertThat(purge.consumers()).containsExactly(CONSUMER);
+        assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
+                        .rows())
+                .isOne();
+        this.jdbc.update("delete from idempotency_processed");
+        assertThat(positions(admit(at(6, "31", 1)))).isEmpty();
+        assertThat(positions(admit(at(7, "34", 1)))).containsExactly(7);
+    }
+
+    @Test
+    void afterOneThatIsNotNewerTheNextOneWritesNothingOnPostgres() {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        admit(at(1, "a", 5));
+        assertThat(admit(at(1, "a", 5)).duplicates()).hasSize(1);
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.strategy.admit(List.of(at(2, "a", 4))).stale()).hasSize(1);
+            assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                    .isNull();
+        });
+        assertThat(admit(at(3, "a", 6)).admitted()).hasSize(1);
+    }
+}
