@@ -207,7 +207,8 @@ public final class Inbox implements DisposableBean {
         if (forget && this.store.forget(entry.id()) && expected == InboxStatus.PROCESSED) {
             expected = InboxStatus.FORGOTTEN;
         }
-        // Asked when the mark has locked the row: a listener that processes the message from now on writes the row later.
+        // Asked when the mark has locked the row: a listener that processes the message from now on writes the row
+        // later.
         if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
             status.setRollbackOnly();
             return;
