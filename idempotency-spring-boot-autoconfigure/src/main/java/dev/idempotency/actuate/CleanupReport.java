@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record CleanupReport(@Nullable Success lastRun, @Nullable Failure failure) {
 
-    /** What {@link CleanupRun} says of a run that did not fail. */
+    /** A {@link CleanupRun} that did not fail. */
     record Success(Instant at, Duration took, long deleted, boolean keepsUp) {}
 
     /** When a run failed, and why. */

@@ -2,6 +2,7 @@ package dev.idempotency.actuate;
 
 import dev.idempotency.Strategy;
 import dev.idempotency.metrics.ConsumerCounts;
+import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerRegistry;
@@ -9,12 +10,16 @@ import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.store.StoreStatistics;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,15 +88,33 @@ public final class ConsumerReports {
             List<ConsumerDescription> descriptions,
             StoreStatistics statistics,
             Map<String, List<PartitionPosition>> known) {
-        String consumer = descriptions.get(0).name();
-        return ConsumerReport.of(
-                descriptions, this.counts, statistics.oldestAges().get(consumer), known.get(consumer));
+        ConsumerDescription first = descriptions.get(0);
+        String consumer = first.name();
+        return new ConsumerReport(
+                consumer,
+                distinct(descriptions, description -> List.of(description.listener())),
+                distinct(descriptions, ConsumerDescription::topics),
+                distinct(descriptions, description -> List.of(Objects.requireNonNullElse(description.groupId(), "-"))),
+                first.strategy(),
+                first.keySource(),
+                first.strategy().isForgetful() ? first.retention() : null,
+                this.counts.countsOf(IdempotencyMeters.MESSAGES, IdempotencyMeters.OUTCOME, consumer),
+                this.counts.countsOf(IdempotencyMeters.DEDUP_HITS, IdempotencyMeters.KIND, consumer),
+                this.counts
+                        .countsOf(IdempotencyMeters.DEDUP_CONFLICTS, IdempotencyMeters.CONSUMER, consumer)
+                        .get(consumer),
+                statistics.oldestAges().get(consumer),
+                known.get(consumer));
     }
 
-    /**
-     * The positions of those consumers that have some. While the database is away there are none, rather than no report at all;
-     * nor is it asked for those of each consumer, and waited for each time.
-     */
+    private static Set<String> distinct(
+            List<ConsumerDescription> descriptions, Function<ConsumerDescription, Collection<String>> values) {
+        return descriptions.stream()
+                .flatMap(description -> values.apply(description).stream())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** The positions of consumers that have some; none while the database is away, which is asked only once then. */
     private Map<String, List<PartitionPosition>> positionsOf(Collection<ConsumerDescription> consumers) {
         Map<String, List<PartitionPosition>> found = new HashMap<>();
         if (this.positions == null) {
@@ -108,6 +131,27 @@ public final class ConsumerReports {
         }
         return found;
     }
+
+    /**
+     * A consumer, and what became of its messages in this instance. Without meters there are no counts.
+     *
+     * @param retention absent if its messages are never forgotten
+     * @param oldestAge how long ago the oldest message that is remembered was processed
+     * @param positions up to where it has processed its partitions, with {@link Strategy#OFFSET}
+     */
+    record ConsumerReport(
+            String consumer,
+            Set<String> listeners,
+            Set<String> topics,
+            Set<String> groups,
+            Strategy strategy,
+            String keySource,
+            @Nullable Duration retention,
+            Map<String, Long> messages,
+            Map<String, Long> hits,
+            @Nullable Long conflicts,
+            @Nullable Duration oldestAge,
+            @Nullable List<PartitionPosition> positions) {}
 
     /** All consumers, the store and the cleanup. */
     record Report(List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.SanitizableData;
 
 /**
- * A dead letter, with all that stands in its record: sanitized unless values are shown, but for names, sizes and the class
+ * A dead letter with its whole record: sanitized unless values are shown, but for names, sizes and the class
  * of its exception.
  *
  * @param letter what is known of it
@@ -37,7 +37,7 @@ record DeadLetterReport(
     }
 
     /**
-     * What {@link DeadLetter} knows of one. Its parts are the properties of a flat JSON object.
+     * A {@link DeadLetter} as a flat JSON object.
      *
      * @param deadLetter where it stands, to name it with
      */

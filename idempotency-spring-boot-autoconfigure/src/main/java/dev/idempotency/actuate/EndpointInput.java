@@ -5,13 +5,15 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.key.MessageIdResolver;
 import java.security.Principal;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.StringUtils;
 
-/** What comes from outside with a request to an endpoint, as the ids of a message or as it may stand in the log. */
+/** Input of requests, converted to ids and coordinates or to text for the log, and common responses. */
 final class EndpointInput {
 
     private static final Pattern COORDINATES = Pattern.compile("([a-zA-Z0-9._-]{1,249})-([0-9]{1,9})@([0-9]{1,18})");
@@ -23,7 +25,7 @@ final class EndpointInput {
 
     /**
      * The ids under which a message may be stored that is named by the key its producer gave it, or by the id under which it
-     * is stored; the first one is that of the key.
+     * is stored; the key's id is the first one.
      */
     static Set<MessageId> messageIds(String consumer, String key) {
         if (isRefusedByDatabases(consumer)) {
@@ -56,9 +58,39 @@ final class EndpointInput {
                 matcher.group(1), Integer.parseInt(matcher.group(2)), Long.parseLong(matcher.group(3)));
     }
 
-    /** Text for the log, where line breaks could write lines of their own, and for answers. */
+    /** Text for responses and for the log, in which line breaks could forge lines. */
     static String printable(String text) {
         return StringUtils.truncate(text, LONGEST_QUOTE).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /** The response to a request that was understood, and refused. */
+    record Refused(String refused) {}
+
+    static WebEndpointResponse<Object> refused(RuntimeException reason, int status) {
+        return new WebEndpointResponse<>(new Refused(String.valueOf(reason.getMessage())), status);
+    }
+
+    /** Parses a parameter that may be absent; what it does not take is a bad request. */
+    static <T> @Nullable T parse(@Nullable String text, Function<String, T> parser) {
+        try {
+            return (text != null) ? parser.apply(text) : null;
+        } catch (IllegalArgumentException ex) {
+            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+        }
+    }
+
+    static InvalidEndpointRequestException missingConsumer() {
+        return new InvalidEndpointRequestException(
+                "Messages are known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+    }
+
+    static <T> WebEndpointResponse<T> notFound() {
+        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+    }
+
+    /** The answer to a request that has no other result than that it was done, or not. */
+    static <T> WebEndpointResponse<T> noContent(boolean done) {
+        return done ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT) : notFound();
     }
 
     static String nameOf(@Nullable Principal principal) {

@@ -37,7 +37,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
     DeadLetterReport.class,
     DeadLetterReport.Page.class,
     DeadLetterReport.Overview.class,
-    IdempotencyDeadLettersEndpoint.Refused.class,
+    EndpointInput.Refused.class,
     RedriveReport.class
 })
 @Endpoint(id = "idempotencydeadletters", defaultAccess = Access.READ_ONLY)
@@ -52,7 +52,7 @@ public final class IdempotencyDeadLettersEndpoint {
     /**
      * An endpoint for dead letters.
      *
-     * @param showValues whether it shows what was received, and why it failed
+     * @param showValues whether it shows keys, headers, payloads and errors
      * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
      */
     public IdempotencyDeadLettersEndpoint(DeadLetters deadLetters, Show showValues, Set<String> roles) {
@@ -78,7 +78,7 @@ public final class IdempotencyDeadLettersEndpoint {
                     .toList()));
         }
         if (!this.deadLetters.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         boolean shown = this.showValues.isShown(security, this.roles);
         // Asked first: a list that is read after the end of a redrive shows all that it has done.
@@ -89,14 +89,13 @@ public final class IdempotencyDeadLettersEndpoint {
                     : new WebEndpointResponse<>(DeadLetterReport.Page.of(
                             this.deadLetters.find(query(consumer, status, exception, after, size)), shown, redrive));
         } catch (RedriveException ex) {
-            return refused(ex, 503);
+            return EndpointInput.refused(ex, 503);
         }
     }
 
     private static void requireNoneOf(@Nullable String... parameters) {
         if (Stream.of(parameters).anyMatch(Objects::nonNull)) {
-            throw new InvalidEndpointRequestException(
-                    "Dead letters are known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+            throw EndpointInput.missingConsumer();
         }
     }
 
@@ -122,7 +121,7 @@ public final class IdempotencyDeadLettersEndpoint {
         DeadLetterMessage message = this.deadLetters.find(consumer, EndpointInput.coordinates(deadLetter));
         return (message != null)
                 ? new WebEndpointResponse<>(DeadLetterReport.of(message, shown))
-                : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+                : EndpointInput.notFound();
     }
 
     /** Sends back one dead letter, or starts to send back all of a consumer, or those with such an exception. */
@@ -144,9 +143,9 @@ public final class IdempotencyDeadLettersEndpoint {
                     "One of deadLetter, all and exception");
         }
         if (!this.deadLetters.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
-        ExceptionPattern pattern = (exception != null) ? pattern(exception) : null;
+        ExceptionPattern pattern = EndpointInput.parse(exception, ExceptionPattern::new);
         logger.warn(
                 "A redrive of {} of consumer '{}' was requested by {}",
                 (deadLetter != null)
@@ -166,22 +165,14 @@ public final class IdempotencyDeadLettersEndpoint {
                             202);
         } catch (RedriveException ex) {
             // It has a cause if the brokers are to blame.
-            return refused(ex, (ex.getCause() != null) ? 503 : 409);
-        }
-    }
-
-    private static ExceptionPattern pattern(String text) {
-        try {
-            return new ExceptionPattern(text);
-        } catch (IllegalArgumentException ex) {
-            throw new InvalidEndpointRequestException(ex.getMessage(), ex.getMessage());
+            return EndpointInput.refused(ex, (ex.getCause() != null) ? 503 : 409);
         }
     }
 
     private WebEndpointResponse<Object> redriveOne(String consumer, String deadLetter) {
         RedriveReport report = this.deadLetters.redrive(consumer, EndpointInput.coordinates(deadLetter));
         if (report == null) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         return new WebEndpointResponse<>(report, (report.sent() > 0) ? WebEndpointResponse.STATUS_OK : 409);
     }
@@ -196,14 +187,6 @@ public final class IdempotencyDeadLettersEndpoint {
                     EndpointInput.printable(consumer),
                     EndpointInput.nameOf(security.getPrincipal()));
         }
-        return new WebEndpointResponse<>(
-                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+        return EndpointInput.noContent(cancelled);
     }
-
-    private static WebEndpointResponse<Object> refused(RedriveException failure, int status) {
-        return new WebEndpointResponse<>(new Refused(String.valueOf(failure.getMessage())), status);
-    }
-
-    /** Why nothing was done. */
-    record Refused(String refused) {}
 }

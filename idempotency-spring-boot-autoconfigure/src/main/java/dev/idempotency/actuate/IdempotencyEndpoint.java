@@ -5,6 +5,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.store.JdbcPositionStore;
+import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.JdbcVersionStore;
 import dev.idempotency.store.ProcessedMessage;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -23,16 +24,12 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 /**
- * Actuator endpoint: consumers, what became of their messages, and single messages.
+ * Actuator endpoint: consumers, what became of their messages, and single messages. Messages and positions can be forgotten
+ * once {@code management.endpoint.idempotency.access} is {@code unrestricted}.
  *
- * <p>A consumer and a message are named by the parameters {@code consumer} and {@code messageId}: both may have slashes in
- * them, and web servers refuse some characters in paths and fold others.
- *
- * <p>A message can be forgotten, so that it is processed when it comes again, once
- * {@code management.endpoint.idempotency.access} is {@code unrestricted}; so can the position of a partition, by the parameters
- * {@code topic} and {@code partition}.
+ * <p>Names and ids are parameters: they may contain characters that web servers refuse or change in paths.
  */
-@RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReport.class, MessageReport.class})
+@RegisterReflectionForBinding({ConsumerReports.Report.class, ConsumerReports.ConsumerReport.class, MessageReport.class})
 @Endpoint(id = "idempotency", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyEndpoint {
 
@@ -43,20 +40,13 @@ public final class IdempotencyEndpoint {
     private final @Nullable JdbcPositionStore positions;
     private final @Nullable JdbcVersionStore versions;
 
-    public IdempotencyEndpoint(ConsumerReports reports, ProcessedMessageStore store) {
-        this(reports, store, null, null);
-    }
-
-    /** {@code positions} and {@code versions} are {@code null} where the application has a store of its own. */
+    /** {@code tables} is {@code null} if the store is the application's. */
     public IdempotencyEndpoint(
-            ConsumerReports reports,
-            ProcessedMessageStore store,
-            @Nullable JdbcPositionStore positions,
-            @Nullable JdbcVersionStore versions) {
+            ConsumerReports reports, ProcessedMessageStore store, @Nullable JdbcStrategyFactory tables) {
         this.reports = reports;
         this.store = store;
-        this.positions = positions;
-        this.versions = versions;
+        this.positions = (tables != null) ? tables.positions() : null;
+        this.versions = (tables != null) ? tables.versions() : null;
     }
 
     /** All consumers, one consumer, or one message. */
@@ -66,8 +56,7 @@ public final class IdempotencyEndpoint {
             return (messageId != null) ? message(consumer, messageId) : this.reports.one(consumer);
         }
         if (messageId != null) {
-            throw new InvalidEndpointRequestException(
-                    "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+            throw EndpointInput.missingConsumer();
         }
         return this.reports.all();
     }
@@ -143,8 +132,7 @@ public final class IdempotencyEndpoint {
         }
         if (topic != null || partition != null) {
             throw new InvalidEndpointRequestException(
-                    "A message has no position of its own: give 'messageId', or 'topic' and 'partition'",
-                    "Too many parameters");
+                    "Give either 'messageId', or 'topic' and 'partition'", "Too many parameters");
         }
         return forgetMessage(consumer, messageId, security);
     }
@@ -153,12 +141,12 @@ public final class IdempotencyEndpoint {
             String consumer, @Nullable String topic, @Nullable Integer partition, SecurityContext security) {
         if (topic == null || partition == null) {
             throw new InvalidEndpointRequestException(
-                    "A position is that of a partition: give 'topic' and 'partition'", "Missing parameter");
+                    "A position belongs to a partition: give 'topic' and 'partition'", "Missing parameter");
         }
         if (EndpointInput.isRefusedByDatabases(consumer + topic)
                 || this.positions == null
                 || !this.positions.forget(consumer, topic, partition)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         logger.warn(
                 "The position of consumer '{}' in {}-{} was forgotten on request of {}: what comes of that partition, now"
@@ -167,7 +155,7 @@ public final class IdempotencyEndpoint {
                 EndpointInput.printable(topic),
                 partition,
                 EndpointInput.nameOf(security.getPrincipal()));
-        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+        return EndpointInput.noContent(true);
     }
 
     private WebEndpointResponse<Void> forgetMessage(String consumer, String messageId, SecurityContext security) {
@@ -178,24 +166,24 @@ public final class IdempotencyEndpoint {
         }
         ProcessedMessage message = firstOf(ids, this.store.find(ids));
         if (message == null || !this.store.forget(message.id())) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         logger.warn(
                 "Message '{}' of consumer '{}', processed at {} from {}, was forgotten on request of {}:"
-                        + " it will be processed when it comes again",
+                        + " it will be processed when it is redelivered",
                 EndpointInput.printable(message.id().value()),
                 EndpointInput.printable(consumer),
                 message.processedAt(),
                 message.coordinates(),
                 EndpointInput.nameOf(security.getPrincipal()));
-        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+        return EndpointInput.noContent(true);
     }
 
     private static WebEndpointResponse<Void> forgetVersion(
             JdbcVersionStore versions, Set<MessageId> ids, SecurityContext security) {
         StoredVersion version = firstOf(ids, versions.find(ids));
         if (version == null || !versions.forget(version.entity())) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         logger.warn(
                 "Entity '{}' of consumer '{}', at version {}, processed at {} from {}, was forgotten on request of {}:"
@@ -206,6 +194,6 @@ public final class IdempotencyEndpoint {
                 version.processedAt(),
                 version.coordinates(),
                 EndpointInput.nameOf(security.getPrincipal()));
-        return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+        return EndpointInput.noContent(true);
     }
 }

@@ -7,20 +7,14 @@ import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Health of deduplication: whether the store answers and takes writes, its schema is at the expected version, and the
@@ -36,14 +30,10 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
 
     private static final Set<MessageId> NO_MESSAGE = Set.of(new MessageId("idempotency/health", "none"));
 
-    /** How long a request waits for the store, also where that has no connection to give. */
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
-
     private final ProcessedMessageStore store;
     private final @Nullable Schema schema;
     private final @Nullable Cleanup cleanup;
     private final OutageRegistry outages;
-    private @Nullable CompletableFuture<List<String>> asked;
 
     public IdempotencyHealthIndicator(
             ProcessedMessageStore store, @Nullable Schema schema, @Nullable Cleanup cleanup, OutageRegistry outages) {
@@ -58,7 +48,7 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) {
         reportCleanup(builder);
         reportOutages(builder);
-        List<String> missing = missingFromStore();
+        List<String> missing = ask();
         if (!missing.isEmpty()) {
             builder.down().withDetail("schema", "missing " + missing);
             return;
@@ -67,33 +57,8 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
         builder.withDetail("store", "reachable");
     }
 
-    /** What the schema lacks, if the store answers in time; fails if it does not, or does not do what it has to. */
-    private List<String> missingFromStore() {
-        try {
-            return ask().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException ex) {
-            throw new QueryTimeoutException("The store has not answered within " + PATIENCE, ex);
-        } catch (ExecutionException ex) {
-            throw (ex.getCause() instanceof RuntimeException cause) ? cause : new IllegalStateException(ex.getCause());
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while the store was asked", ex);
-        }
-    }
-
-    /** Whoever asks while the store is being asked gets the same answer, so that at most one connection is taken for it. */
-    private synchronized CompletableFuture<List<String>> ask() {
-        if (this.asked == null || this.asked.isDone()) {
-            this.asked = CompletableFuture.supplyAsync(this::look, task -> {
-                Thread thread = new Thread(task, "idempotency-health");
-                thread.setDaemon(true);
-                thread.start();
-            });
-        }
-        return this.asked;
-    }
-
-    private List<String> look() {
+    /** Asks the store, whose statements have a timeout; returns what its schema lacks. */
+    private List<String> ask() {
         if (this.schema == null) {
             this.store.find(NO_MESSAGE);
             return List.of();

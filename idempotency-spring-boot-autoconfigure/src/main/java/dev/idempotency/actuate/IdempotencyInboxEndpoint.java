@@ -52,7 +52,7 @@ public final class IdempotencyInboxEndpoint {
     /**
      * An endpoint for an inbox.
      *
-     * @param showValues whether it shows what was received, and why it failed
+     * @param showValues whether it shows keys, headers, payloads and errors
      * @param roles whom it shows that when authorized; if empty, to everybody who is authenticated
      */
     public IdempotencyInboxEndpoint(Inbox inbox, ConsumerRegistry consumers, Show showValues, Set<String> roles) {
@@ -140,7 +140,7 @@ public final class IdempotencyInboxEndpoint {
                     "Only a single message can be forgotten: give a messageId, too", "Missing messageId");
         }
         if (!isKnown(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         ReplayResult replays = this.inbox.replayFailed(consumer);
         return new WebEndpointResponse<>(
@@ -159,7 +159,7 @@ public final class IdempotencyInboxEndpoint {
     private WebEndpointResponse<ReplayReport> replayOne(String consumer, String messageId, boolean forgetting) {
         InboxMessage message = find(consumer, messageId);
         if (message == null) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         if (forgetting) {
             this.inbox.forgetAndReplay(message.entry().id());
@@ -171,8 +171,7 @@ public final class IdempotencyInboxEndpoint {
 
     private @Nullable InboxMessage find(@Nullable String consumer, String messageId) {
         if (consumer == null) {
-            throw new InvalidEndpointRequestException(
-                    "A message is known to a consumer: give the parameter 'consumer', too", "Missing consumer");
+            throw EndpointInput.missingConsumer();
         }
         return EndpointInput.messageIds(consumer, messageId).stream()
                 .map(this.inbox::find)
@@ -195,10 +194,10 @@ public final class IdempotencyInboxEndpoint {
     }
 
     /**
-     * What became of a replay.
+     * The result of a replay.
      *
      * @param sent how many messages were sent to their topics again
-     * @param unsendable how many could not be, each for a reason of its own, which is its last error
+     * @param unsendable how many could not be, each for the reason in its last error
      * @param withoutPayload how many could not be, as their payload was not kept
      * @param refused why a single message was not, or why those after the ones that were sent were not
      */

@@ -32,7 +32,7 @@ import org.springframework.util.Assert;
 @RegisterReflectionForBinding({
     ReconciliationReport.class,
     IdempotencyReconciliationEndpoint.Overview.class,
-    IdempotencyReconciliationEndpoint.Refused.class
+    EndpointInput.Refused.class
 })
 @Endpoint(id = "idempotencyreconciliation", defaultAccess = Access.READ_ONLY)
 public final class IdempotencyReconciliationEndpoint {
@@ -73,16 +73,18 @@ public final class IdempotencyReconciliationEndpoint {
     public WebEndpointResponse<Object> start(
             String consumer, @Nullable String since, @Nullable String replayFrom, SecurityContext security) {
         if (!this.reconciliation.consumers().contains(consumer)) {
-            return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            return EndpointInput.notFound();
         }
         ReconciliationRequest request;
         try {
             request = new ReconciliationRequest(
                     consumer, timeOf(since), (replayFrom != null) ? Instant.parse(replayFrom) : null);
         } catch (DateTimeParseException ex) {
-            return new WebEndpointResponse<>(new Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(
+                    new EndpointInput.Refused(REPLAY_FROM_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (IllegalArgumentException | ArithmeticException ex) {
-            return new WebEndpointResponse<>(new Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
+            return new WebEndpointResponse<>(
+                    new EndpointInput.Refused(SINCE_REFUSAL), WebEndpointResponse.STATUS_BAD_REQUEST);
         }
         logger.warn(
                 "A reconciliation of consumer '{}' since {}{} was requested by {}",
@@ -95,11 +97,11 @@ public final class IdempotencyReconciliationEndpoint {
         try {
             return new WebEndpointResponse<>(this.reconciliation.start(request), 202);
         } catch (ReconciliationException ex) {
-            return new WebEndpointResponse<>(new Refused(String.valueOf(ex.getMessage())), 409);
+            return EndpointInput.refused(ex, 409);
         }
     }
 
-    /** A number without a unit would be milliseconds, which nobody means. */
+    /** A number without a unit would be milliseconds, which is hardly meant. */
     private static Duration timeOf(@Nullable String since) {
         if (since == null) {
             return DEFAULT_SINCE;
@@ -108,7 +110,7 @@ public final class IdempotencyReconciliationEndpoint {
         return DurationStyle.detectAndParse(since);
     }
 
-    /** Cancels that of a consumer. */
+    /** Cancels the reconciliation of a consumer. */
     @DeleteOperation
     public WebEndpointResponse<Void> cancel(String consumer, SecurityContext security) {
         boolean cancelled = this.reconciliation.cancel(consumer);
@@ -118,13 +120,9 @@ public final class IdempotencyReconciliationEndpoint {
                     EndpointInput.printable(consumer),
                     EndpointInput.nameOf(security.getPrincipal()));
         }
-        return new WebEndpointResponse<>(
-                cancelled ? WebEndpointResponse.STATUS_NO_CONTENT : WebEndpointResponse.STATUS_NOT_FOUND);
+        return EndpointInput.noContent(cancelled);
     }
 
     /** The consumers that can be reconciled, and the reconciliations that run or ran last. */
     record Overview(List<String> consumers, List<ReconciliationReport> reconciliations) {}
-
-    /** Why nothing was done. */
-    record Refused(String refused) {}
 }

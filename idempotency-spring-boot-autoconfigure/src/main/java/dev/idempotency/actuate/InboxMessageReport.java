@@ -39,8 +39,7 @@ record InboxMessageReport(
     }
 
     /**
-     * What {@link InboxEntry} knows of a message, of whose last error a list has the first line. Its parts are the properties of a
-     * flat JSON object.
+     * An {@link InboxEntry} as a flat JSON object, in a list with the first line of its last error.
      */
     record Entry(
             String consumer,

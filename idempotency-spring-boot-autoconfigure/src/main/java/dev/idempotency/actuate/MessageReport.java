@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Whether a message has been processed, when, and by which record.
  *
  * @param consumer the consumer
- * @param messageId the id as it is stored: a digest, where the message's own is too long; that of the entity, where
- *     versions are compared
+ * @param messageId the id as it is stored: a digest if the message's own is too long; the entity's id if versions are
+ *     compared
  * @param version the newest version of the entity, where versions are compared
  * @param processed whether it is remembered as processed
  * @param processedAt when, by the database's clock
@@ -46,7 +46,7 @@ record MessageReport(
                 stored.coordinates());
     }
 
-    /** One that stands before the position of its partition, or not; when it was processed is not known. */
+    /** A record before or after the position of its partition; the time of its processing is unknown. */
     static MessageReport of(String consumer, RecordCoordinates record, boolean processed) {
         return new MessageReport(consumer, record.toString(), null, processed, null, null, processed ? record : null);
     }

@@ -8,14 +8,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings under {@code idempotency.cleanup}.
  *
- * @param enabled whether this application removes old rows
  * @param interval time between two runs, or '-' for no scheduled runs
  * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
- *     removed, or '-' to keep them for ever
+ *     removed, or '-' to keep them
  */
 @ConfigurationProperties("idempotency.cleanup")
 public record CleanupProperties(
-        @DefaultValue("true") boolean enabled,
         @DefaultValue("1m") DurationOrNever interval,
         @DefaultValue("30d") DurationOrNever orphansAfter) {
 

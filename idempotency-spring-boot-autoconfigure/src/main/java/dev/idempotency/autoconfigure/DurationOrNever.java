@@ -15,7 +15,7 @@ public final class DurationOrNever {
         this.duration = duration;
     }
 
-    /** What the text says. Found by Spring's conversion by its name. */
+    /** Parses a text. Spring's conversion finds this method by its name. */
     public static DurationOrNever valueOf(String text) {
         if (text.equals(NEVER)) {
             return new DurationOrNever(null);

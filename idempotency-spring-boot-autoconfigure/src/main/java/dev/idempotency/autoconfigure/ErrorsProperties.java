@@ -9,29 +9,26 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings under {@code idempotency.errors}: what becomes of messages that fail.
  *
- * @param initialInterval pause before a message that failed is delivered again
- * @param multiplier how much longer each further pause is
+ * @param initialInterval pause before a message that failed is delivered again; each further pause is twice as long
  * @param maxInterval the longest pause
  * @param maxAttempts how often a message is delivered before it is dead-lettered
- * @param deadLetter what becomes of it then
+ * @param deadLetter what happens to it then
  * @param outage how the database is waited for
  */
 @ConfigurationProperties("idempotency.errors")
 public record ErrorsProperties(
         @DefaultValue("500ms") Duration initialInterval,
-        @DefaultValue("2") double multiplier,
         @DefaultValue("10s") Duration maxInterval,
         @DefaultValue("6") int maxAttempts,
         @DefaultValue DeadLetter deadLetter,
         @DefaultValue Outage outage) {
 
+    private static final Duration OUTAGE_INITIAL_INTERVAL = Duration.ofMillis(100);
+
     public ErrorsProperties {
         if (maxAttempts < 1) {
             throw new IllegalArgumentException(
                     "idempotency.errors.max-attempts must be 1 or more, but is " + maxAttempts);
-        }
-        if (Double.isNaN(multiplier) || multiplier < 1) {
-            throw new IllegalArgumentException("idempotency.errors.multiplier must be 1 or more, but is " + multiplier);
         }
     }
 
@@ -40,22 +37,26 @@ public record ErrorsProperties(
     }
 
     BackOffSettings outages() {
-        return settings("idempotency.errors.outage", this.outage.initialInterval(), this.outage.maxInterval());
+        Duration longest = this.outage.maxInterval();
+        return settings(
+                "idempotency.errors.outage",
+                (longest.compareTo(OUTAGE_INITIAL_INTERVAL) < 0) ? longest : OUTAGE_INITIAL_INTERVAL,
+                longest);
     }
 
     private BackOffSettings settings(String name, Duration initial, Duration longest) {
         try {
-            return new BackOffSettings(initial, this.multiplier, longest, this.maxAttempts);
+            return new BackOffSettings(initial, longest, this.maxAttempts);
         } catch (IllegalArgumentException ex) {
             throw new IllegalArgumentException(name + ": " + ex.getMessage());
         }
     }
 
     /**
-     * What becomes of messages that failed for good.
+     * Dead letters.
      *
      * @param enabled whether they are published to a dead-letter topic; if not, they are retried until they succeed
-     * @param suffix what is appended to a topic's name to get that of its dead-letter topic
+     * @param suffix appended to a topic's name for the name of its dead-letter topic
      */
     public record DeadLetter(
             @DefaultValue("true") boolean enabled,
@@ -77,12 +78,9 @@ public record ErrorsProperties(
     }
 
     /**
-     * How the database is waited for, whoever's error handler a container has.
+     * How the database is waited for, with any error handler.
      *
-     * @param initialInterval pause after the first failure
      * @param maxInterval the longest pause
      */
-    public record Outage(
-            @DefaultValue("100ms") Duration initialInterval,
-            @DefaultValue("5s") Duration maxInterval) {}
+    public record Outage(@DefaultValue("5s") Duration maxInterval) {}
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells of every listener that would not be protected: what, where, why it is dangerous, and how to mend it. */
+/** Describes every listener that would not be protected: what, where, why it is dangerous, and the remedy. */
 final class FailedChecksFailureAnalyzer extends AbstractFailureAnalyzer<FailedChecksException> {
 
     @Override

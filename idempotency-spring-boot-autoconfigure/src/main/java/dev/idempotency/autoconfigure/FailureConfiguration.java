@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** What becomes of messages that fail. */
+/** Error handling. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ErrorsProperties.class)
 final class FailureConfiguration {

@@ -54,11 +54,9 @@ import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 @Import({
     IdempotencyAutoConfiguration.AutoProxyCreatorRegistrar.class,
     FailureConfiguration.class,
-    InboxConfiguration.class,
-    CleanupConfiguration.class,
+    JdbcStoreConfiguration.class,
     OperationsConfiguration.class,
-    RedriveConfiguration.class,
-    ReconciliationConfiguration.class
+    OperatorConfiguration.class
 })
 public final class IdempotencyAutoConfiguration {
 

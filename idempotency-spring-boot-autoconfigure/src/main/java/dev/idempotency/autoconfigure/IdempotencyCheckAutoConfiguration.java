@@ -15,12 +15,13 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(CheckProperties.class)
+@EnableConfigurationProperties(IdempotencyProperties.class)
 public final class IdempotencyCheckAutoConfiguration {
 
     @Bean
-    ListenerChecks idempotencyListenerChecks(ConfigurableListableBeanFactory beanFactory, CheckProperties properties) {
-        return new ListenerChecks(beanFactory, properties.policy(), properties.brokerCheckTimeout());
+    ListenerChecks idempotencyListenerChecks(
+            ConfigurableListableBeanFactory beanFactory, IdempotencyProperties properties) {
+        return new ListenerChecks(beanFactory, properties.checkPolicy(), properties.brokerCheckTimeout());
     }
 
     @Bean

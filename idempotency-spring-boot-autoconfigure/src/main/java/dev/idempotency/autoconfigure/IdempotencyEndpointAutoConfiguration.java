@@ -5,7 +5,6 @@ import dev.idempotency.actuate.IdempotencyDeadLettersEndpoint;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
-import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.ConsumerCounts;
@@ -35,12 +34,6 @@ import org.springframework.context.annotation.Bean;
 public final class IdempotencyEndpointAutoConfiguration {
 
     @Bean
-    @ConditionalOnMissingBean
-    static KnownParameters idempotencyKnownParameters() {
-        return new KnownParameters();
-    }
-
-    @Bean
     @ConditionalOnAvailableEndpoint(IdempotencyEndpoint.class)
     ConsumerReports idempotencyConsumerReports(
             ObjectProvider<ConsumerRegistry> consumers,
@@ -61,10 +54,7 @@ public final class IdempotencyEndpointAutoConfiguration {
     @ConditionalOnMissingBean
     IdempotencyEndpoint idempotencyEndpoint(
             ConsumerReports reports, ProcessedMessageStore store, ObjectProvider<JdbcStrategyFactory> strategies) {
-        JdbcStrategyFactory tables = strategies.getIfAvailable();
-        return (tables != null)
-                ? new IdempotencyEndpoint(reports, store, tables.positions(), tables.versions())
-                : new IdempotencyEndpoint(reports, store);
+        return new IdempotencyEndpoint(reports, store, strategies.getIfAvailable());
     }
 
     @Bean

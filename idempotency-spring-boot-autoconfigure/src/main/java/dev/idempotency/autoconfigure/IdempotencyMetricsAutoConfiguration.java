@@ -1,11 +1,8 @@
 package dev.idempotency.autoconfigure;
 
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.metrics.CleanupMeters;
-import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
-import dev.idempotency.metrics.ReconciliationMeters;
 import dev.idempotency.metrics.StoreWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -36,24 +33,6 @@ public final class IdempotencyMetricsAutoConfiguration {
         @ConditionalOnMissingBean
         MeterObserver idempotencyMeterObserver(MeterRegistry registry, StoreWatch store) {
             return new MeterObserver(registry, store);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        CleanupMeters idempotencyCleanupMeters(MeterRegistry registry) {
-            return new CleanupMeters(registry);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        InboxMeters idempotencyInboxMeters(MeterRegistry registry) {
-            return new InboxMeters(registry);
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        ReconciliationMeters idempotencyReconciliationMeters(MeterRegistry registry) {
-            return new ReconciliationMeters(registry);
         }
     }
 

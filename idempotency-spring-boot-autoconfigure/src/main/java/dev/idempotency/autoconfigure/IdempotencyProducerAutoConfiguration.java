@@ -18,7 +18,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 @AutoConfiguration
 @ConditionalOnProperty(name = "idempotency.enabled", matchIfMissing = true)
 @Conditional(IdempotencyProducerAutoConfiguration.OnStampIds.class)
-@EnableConfigurationProperties({IdempotencyProperties.class, ProducerProperties.class})
+@EnableConfigurationProperties(IdempotencyProperties.class)
 public final class IdempotencyProducerAutoConfiguration {
 
     @Bean
@@ -34,8 +34,7 @@ public final class IdempotencyProducerAutoConfiguration {
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
             return Binder.get(context.getEnvironment())
-                    .bind("idempotency.producer", ProducerProperties.class)
-                    .map(ProducerProperties::stampIds)
+                    .bind("idempotency.producer.stamp-ids", Boolean.class)
                     .orElse(false);
         }
     }

@@ -29,7 +29,7 @@ final class IdempotencyRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("dev/idempotency/schema/**");
-        // What stands in the place of a consumer where there is none.
+        // Used as a consumer if there is none.
         hints.proxies().registerJdkProxy(Consumer.class);
         ReflectionHints reflection = hints.reflection();
         SpringKafkaInternals.registerHints(reflection, classLoader);

@@ -13,8 +13,6 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
  * @param maxPayload size of a record's value beyond which it is left out
- * @param typeHeaders headers of the Kafka record that may contain a message's type; the first one present counts, and if
- *     none is present, it is the class of the deserialized payload
  * @param retention how long messages are kept
  */
 @ConfigurationProperties("idempotency.inbox")
@@ -22,11 +20,9 @@ public record InboxProperties(
         @DefaultValue("false") boolean enabled,
         @DefaultValue("1MB") DataSize maxPayload,
 
-        @DefaultValue({"message-type", "ce_type", "__TypeId__"})
-        List<String> typeHeaders,
-
         @DefaultValue Retention retention) {
 
+    private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
     private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
     private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
 
@@ -39,7 +35,7 @@ public record InboxProperties(
 
     InboxRecorderFactory.Settings settings() {
         return new InboxRecorderFactory.Settings(
-                this.enabled, Math.toIntExact(this.maxPayload.toBytes()), this.typeHeaders);
+                this.enabled, Math.toIntExact(this.maxPayload.toBytes()), TYPE_HEADERS);
     }
 
     /**

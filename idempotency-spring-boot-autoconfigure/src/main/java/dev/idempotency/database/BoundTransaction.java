@@ -6,7 +6,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Tells whether the connection that is bound to the thread for a data source is in a transaction of that data source.
+ * Checks whether the connection that is bound to the thread for a data source is in a transaction of that data source.
  *
  * <p>That one is bound does not say so: while a transaction of anything else is open, Spring binds whatever connection is
  * used, to be given back at the end of it.

@@ -59,7 +59,7 @@ public interface Dialect {
      * Whether the connection's transaction is still the one in which claims were made, as far as the driver knows:
      * databases end a transaction by themselves after some errors, whether or not somebody catches them.
      *
-     * @return {@code null} if the driver does not know, so that the database is to be asked
+     * @return {@code null} if the driver does not know, so that the database is asked
      */
     default @Nullable Boolean isTransactionIntact(Connection connection) throws SQLException {
         return null;

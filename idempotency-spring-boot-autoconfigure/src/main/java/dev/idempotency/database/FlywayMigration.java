@@ -5,7 +5,7 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.configuration.FluentConfiguration;
 
 /**
- * Migrates the library's own tables with a Flyway of its own: its own scripts, its own history. The application's
+ * Migrates the library's tables with a separate Flyway instance, which has its own scripts and history. The application's
  * {@code Flyway} bean, versions and history are never touched, and there is no second bean that would switch it off.
  */
 final class FlywayMigration {

@@ -35,7 +35,7 @@ final class H2Dialect implements Dialect {
                 claim.record_partition, claim.record_offset, claim.claim_token)
             """;
 
-    /** In upper case, as the database has these names, unless it is told to have all of them in lower case. */
+    /** In upper case, as these names are, unless {@code DATABASE_TO_LOWER} is set. */
     private static final String ROW_ESTIMATE = """
             select ROW_COUNT_ESTIMATE
             from INFORMATION_SCHEMA.TABLES

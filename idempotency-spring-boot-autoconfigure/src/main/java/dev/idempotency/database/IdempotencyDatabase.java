@@ -29,7 +29,7 @@ public final class IdempotencyDatabase {
     static final String POSITION = "idempotency_position";
     static final String VERSION = "idempotency_version";
 
-    /** Nobody who looks something up is to wait for longer, be it for a table that somebody has locked. */
+    /** Query timeout for lookups, including lock waits. */
     private static final int LOOK_UP_SECONDS = 5;
 
     private static final Pattern SAFE_IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,62}");
@@ -161,7 +161,7 @@ public final class IdempotencyDatabase {
     }
 
     /**
-     * Does the work in the current transaction or, where there is none, in one of its own.
+     * Does the work in the current transaction or, if there is none, in a new one.
      *
      * <p>Also what only reads is done in one: connections may not commit by themselves, and then a pool may take back, and
      * hand out, a connection on which the transaction of a look-up is still open.
@@ -197,8 +197,8 @@ public final class IdempotencyDatabase {
     /**
      * Does work that may fail without the current transaction being lost.
      *
-     * @param work what is to be done in the current transaction
-     * @param tolerated the failures after which the transaction goes on as if nothing had been done
+     * @param work the work, in the current transaction
+     * @param tolerated the failures after which the work is undone and the transaction continues
      * @return whether it was done
      */
     public boolean tryInSavepoint(Runnable work, Predicate<DataAccessException> tolerated) {

@@ -12,7 +12,7 @@ public final class ManagedDataSource {
 
     private ManagedDataSource() {}
 
-    /** What a transaction manager says, or {@code null} if it does not. */
+    /** Returns the data source of a transaction manager, or {@code null} if it has none. */
     public static @Nullable DataSource of(PlatformTransactionManager manager) {
         Object resource =
                 (manager instanceof ResourceTransactionManager resources) ? resources.getResourceFactory() : null;

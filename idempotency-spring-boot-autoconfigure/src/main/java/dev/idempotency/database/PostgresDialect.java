@@ -67,7 +67,7 @@ final class PostgresDialect implements Dialect {
         return new PostgresVersions(table, this);
     }
 
-    /** Each statement sees what is committed then or, with a higher isolation, what the first one saw, whichever it was. */
+    /** A statement sees what is committed when it begins or, with a higher isolation, what the first one saw. */
     @Override
     public boolean mayReadBeforeClaim() {
         return true;

@@ -9,7 +9,7 @@ import org.postgresql.jdbc.AutoSave;
 import org.springframework.util.ClassUtils;
 
 /**
- * What PostgreSQL's driver knows of a transaction without asking the server. It takes a commit for successful though the
+ * The state of a transaction as PostgreSQL's driver knows it. The driver takes a commit for successful though the
  * server, after an error, has answered with a rollback.
  */
 final class PostgresTransactionState {
@@ -24,7 +24,7 @@ final class PostgresTransactionState {
         return isKnown(connection) ? stateOf(connection) == TransactionState.OPEN : null;
     }
 
-    /** Whether the transaction has failed, so that all the server would do is roll it back, or {@code null} likewise. */
+    /** Whether the transaction has failed, so that it can only be rolled back; {@code null} if the driver is another one. */
     static @Nullable Boolean isAborted(Connection connection) throws SQLException {
         return isKnown(connection) ? stateOf(connection) == TransactionState.FAILED : null;
     }

@@ -2,7 +2,7 @@ package dev.idempotency.database;
 
 import java.time.Duration;
 
-/** The bound of what is remembered, and of other times: beyond it databases, meters and clocks cannot count. */
+/** The longest duration that databases, meters and clocks can count with. */
 public final class RetentionLimit {
 
     private static final Duration LONGEST = Duration.ofDays(36_500);

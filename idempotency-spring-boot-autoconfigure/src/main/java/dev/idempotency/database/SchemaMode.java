@@ -1,6 +1,6 @@
 package dev.idempotency.database;
 
-/** What is done about the tables at start-up. */
+/** Says whether the tables are created or checked at start-up. */
 public enum SchemaMode {
 
     /** Migrate them with Flyway. */

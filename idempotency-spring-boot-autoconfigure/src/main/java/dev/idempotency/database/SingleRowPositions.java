@@ -93,7 +93,7 @@ final class SingleRowPositions implements PositionStatement {
         }
     }
 
-    /** Some databases give up a transaction in which a statement fails, but not what was done before a savepoint. */
+    /** Uses a savepoint, as some databases abort a transaction in which a statement fails. */
     private boolean make(Connection connection, PositionClaim claim, ClaimDeadline deadline) throws SQLException {
         Savepoint before = connection.setSavepoint();
         try (PreparedStatement statement = connection.prepareStatement(this.make)) {

@@ -13,7 +13,7 @@ public interface VersionStatement {
 
     /**
      * Waits for other transactions that are about to change one of the versions, in an order that is the same for everyone.
-     * What is decided is decided against a row that no one else can change before the end of the transaction.
+     * Compares with a row that no other transaction can change before the end of this one.
      *
      * @param connection the connection of the current transaction
      * @param claims claims of one consumer with distinct entities, sorted by these; at least one

@@ -147,7 +147,7 @@ public final class WriteProbe {
                         .formatted(this.database.processedTable(), what));
     }
 
-    /** What the database says if it denies its user something, or {@code null} if it failed for another reason. */
+    /** Returns the database's message if it denies a privilege, or {@code null} if it failed for another reason. */
     static @Nullable String denial(Throwable failure) {
         Throwable cause = failure;
         while (cause != null && !(cause instanceof SQLException)) {

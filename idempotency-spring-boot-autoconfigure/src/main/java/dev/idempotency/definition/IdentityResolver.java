@@ -85,7 +85,8 @@ final class IdentityResolver {
                     Check.KEY_EXPRESSION,
                     ex.getMessage() + ".",
                     method.hasParameterNames()
-                            ? "Correct the expression in @IdempotentListener(%s = …).".formatted(role)
+                            ? "Write an expression such as @IdempotentListener(%s = \"#payload.%s\")."
+                                    .formatted(role, role.equals("key") ? "eventId" : role)
                             : "Compile with -parameters, as Spring Boot's parent POM and Gradle plugin do: without it the"
                                     + " names of arguments are not known. Or use #payload.");
         }

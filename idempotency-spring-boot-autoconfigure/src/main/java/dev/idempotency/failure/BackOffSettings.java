@@ -5,15 +5,15 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Pauses that grow, with jitter: each is up to a quarter longer or shorter, so that consumers do not retry in step.
+ * Pauses that double, with jitter: each is up to a quarter longer or shorter, so that consumers do not retry in step.
  *
  * @param initialInterval the first pause
- * @param multiplier how much longer the next one is
  * @param maxInterval the longest
  * @param maxAttempts how many attempts there are in a row before something else is done
  */
-public record BackOffSettings(Duration initialInterval, double multiplier, Duration maxInterval, int maxAttempts) {
+public record BackOffSettings(Duration initialInterval, Duration maxInterval, int maxAttempts) {
 
+    private static final double MULTIPLIER = 2;
     private static final int JITTER_DIVISOR = 4;
     private static final Duration LONGEST = Duration.ofDays(365);
 
@@ -21,9 +21,6 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
         if (initialInterval.compareTo(Duration.ofMillis(1)) < 0) {
             throw new IllegalArgumentException(
                     "The initial interval must be a millisecond or more, but is " + initialInterval);
-        }
-        if (Double.isNaN(multiplier) || multiplier < 1) {
-            throw new IllegalArgumentException("The multiplier must be 1 or more, but is " + multiplier);
         }
         if (maxInterval.compareTo(initialInterval) < 0) {
             throw new IllegalArgumentException("The longest interval (%s) must not be shorter than the initial one (%s)"
@@ -40,7 +37,7 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
 
     /** The pause after so many attempts have failed in a row. */
     Duration pauseAfter(int attempts) {
-        double millis = this.initialInterval.toMillis() * Math.pow(this.multiplier, attempts - 1);
+        double millis = this.initialInterval.toMillis() * Math.pow(MULTIPLIER, attempts - 1);
         long capped = (long) Math.min(millis, this.maxInterval.toMillis());
         long jitter = capped / JITTER_DIVISOR;
         long pause = capped + ThreadLocalRandom.current().nextLong(-jitter, jitter + 1);
@@ -49,7 +46,7 @@ public record BackOffSettings(Duration initialInterval, double multiplier, Durat
 
     /** The same for Spring Kafka, which ends after the attempts. */
     ExponentialBackOff toBackOff() {
-        ExponentialBackOff backOff = new ExponentialBackOff(this.initialInterval.toMillis(), this.multiplier);
+        ExponentialBackOff backOff = new ExponentialBackOff(this.initialInterval.toMillis(), MULTIPLIER);
         backOff.setMaxInterval(this.maxInterval.toMillis());
         backOff.setJitter(this.initialInterval.toMillis() / JITTER_DIVISOR);
         backOff.setMaxAttempts(this.maxAttempts - 1L);

@@ -13,10 +13,8 @@ import org.springframework.kafka.listener.BatchListenerFailedException;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
 /**
- * Names the record at which a batch or poll failed.
- *
- * <p>Error handlers commit the offsets of all records before that one, so it is named only after those have been
- * committed. What a listener or an interceptor names by itself is not trusted: the batch is split instead.
+ * Names the record at which a batch or poll failed. Error handlers commit the offsets of all records before that one, so
+ * what a listener or an interceptor names is not trusted: the batch is split instead.
  */
 public final class BatchFailure {
 
@@ -54,7 +52,7 @@ public final class BatchFailure {
         return (named != null) ? named.getRecord() : null;
     }
 
-    /** The failure as that of a record listener would be: around what the listener threw. */
+    /** The failure as a record listener's would be, around the exception that the listener threw. */
     static Exception withoutName(Exception failure) {
         if (!(failure instanceof ListenerExecutionFailedException listener)
                 || !(failure.getCause() instanceof Trusted named)

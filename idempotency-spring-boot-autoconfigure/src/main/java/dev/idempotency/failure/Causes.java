@@ -1,5 +1,10 @@
 package dev.idempotency.failure;
 
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,14 +15,24 @@ import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.listener.BatchListenerFailedException;
-import org.springframework.kafka.listener.ListenerExecutionFailedException;
 
 /** A failure and its causes, each once: they may form a circle. */
 public final class Causes implements Iterable<Throwable> {
 
-    private static final int MAX_DEPTH = 16;
+    /** Thrown if a service that a deserializer calls, such as a schema registry, does not answer. */
+    private static final List<Class<? extends Exception>> NO_ANSWER = List.of(
+            RetriableException.class,
+            InterruptException.class,
+            WakeupException.class,
+            SocketException.class,
+            SocketTimeoutException.class,
+            UnknownHostException.class,
+            UnresolvedAddressException.class,
+            HttpTimeoutException.class);
 
     private final List<Throwable> all = new ArrayList<>();
 
@@ -72,6 +87,11 @@ public final class Causes implements Iterable<Throwable> {
         return this.all.iterator();
     }
 
+    /** Whether a record could not be read because a service did not answer. */
+    public boolean tellOfUnavailableService() {
+        return NO_ANSWER.stream().anyMatch(this::contains);
+    }
+
     boolean contains(Class<? extends Throwable> type) {
         return find(type) != null;
     }
@@ -87,30 +107,5 @@ public final class Causes implements Iterable<Throwable> {
 
     public Throwable deepest() {
         return this.all.get(this.all.size() - 1);
-    }
-
-    /**
-     * The failure, or a stand-in without causes if there are many or they form a circle: Spring Kafka's classification takes
-     * twice as long with each cause.
-     */
-    static Exception makeFinite(Exception failure) {
-        Causes causes = of(failure);
-        if (causes.all.size() <= MAX_DEPTH && causes.deepest().getCause() == null) {
-            return failure;
-        }
-        Throwable blamed = causes.all.stream()
-                .filter(cause -> !(cause instanceof ListenerExecutionFailedException)
-                        && !(cause instanceof BatchListenerFailedException))
-                .findFirst()
-                .orElse(failure);
-        Exception standIn = new ListenerExecutionFailedException(blamed + " (with causes that are left out)");
-        standIn.setStackTrace(blamed.getStackTrace());
-        BatchListenerFailedException named = causes.find(BatchListenerFailedException.class);
-        if (named == null) {
-            return standIn;
-        }
-        return (named.getRecord() != null)
-                ? new BatchListenerFailedException(named.toString(), standIn, named.getRecord())
-                : new BatchListenerFailedException(named.toString(), standIn, named.getIndex());
     }
 }

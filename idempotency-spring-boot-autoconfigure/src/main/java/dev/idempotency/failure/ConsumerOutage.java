@@ -3,7 +3,7 @@ package dev.idempotency.failure;
 import java.time.Instant;
 
 /**
- * A consumer that waits: for the database, for the broker, or to be told where its keys are.
+ * A consumer that waits for the database, for the broker, or for a message with a key.
  *
  * @param consumer the consumer's name
  * @param since when it began to wait
@@ -12,7 +12,6 @@ import java.time.Instant;
  */
 public record ConsumerOutage(String consumer, Instant since, String cause, Awaited awaited) {
 
-    /** What a consumer waits for. */
     public enum Awaited {
 
         /** An answer of the database. */

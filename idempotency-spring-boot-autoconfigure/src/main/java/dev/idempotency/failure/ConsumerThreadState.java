@@ -1,6 +1,5 @@
 package dev.idempotency.failure;
 
-import dev.idempotency.RecordCoordinates;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,8 +30,6 @@ public final class ConsumerThreadState {
 
     private final Map<TopicPartition, Long> starts = new HashMap<>();
 
-    private @Nullable RecordCoordinates lastRedelivered;
-    private int redeliveries;
     private @Nullable Duration requestedPause;
     private long lastPollFailure = System.nanoTime() - Duration.ofDays(1).toNanos();
 
@@ -69,7 +66,7 @@ public final class ConsumerThreadState {
         records.forEach(record -> this.split.merge(partitionOf(record), record.offset(), Math::max));
     }
 
-    /** Whether a batch or poll is to be processed one by one, as one of its records failed with others before. */
+    /** Whether a batch or poll must be processed one by one, as it has failed before. */
     public boolean isSplit(List<? extends ConsumerRecord<?, ?>> records) {
         return !this.split.isEmpty()
                 && records.stream()
@@ -101,13 +98,6 @@ public final class ConsumerThreadState {
     boolean isRetryExpected() {
         this.retried.entrySet().removeIf(entry -> this.committed.getOrDefault(entry.getKey(), -1L) >= entry.getValue());
         return !this.retried.isEmpty();
-    }
-
-    /** Counts how often in a row a record was redelivered for a reason other than its own failure. */
-    int countRedelivery(RecordCoordinates record) {
-        this.redeliveries = record.equals(this.lastRedelivered) ? this.redeliveries + 1 : 1;
-        this.lastRedelivered = record;
-        return this.redeliveries;
     }
 
     void requestPause(Duration duration) {

@@ -15,10 +15,7 @@ import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
-/**
- * Suspends the consumption of one container's records while they can only fail through no fault of theirs. It pauses the
- * consumer of what failed; that it gets the records again is up to whoever asked.
- */
+/** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
 final class ContainerSuspension {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
@@ -38,63 +35,41 @@ final class ContainerSuspension {
     }
 
     /**
-     * Pauses the consumer if the failure is not the message's own, so that the same records must be redelivered. Otherwise
-     * the failure is the error handler's to handle.
+     * Pauses the consumer unless the failure is the message's own, which is for the error handler.
      *
      * @param records the record that failed, or a batch
      * @return whether they must be redelivered
      */
     boolean trySuspend(
             Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
-        if (!ConsumerThreadState.current().takeCommitted(records)) {
-            return trySuspendUncommitted(failure, records, container);
+        ConsumerThreadState state = ConsumerThreadState.current();
+        ConsumerRecord<?, ?> first = records.get(0);
+        if (state.takeCommitted(records)) {
+            logger.warn(
+                    "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It"
+                            + " is redelivered, and dropped as a duplicate.",
+                    RecordCoordinates.of(first),
+                    failure);
+            pauseForRedelivery(first, container);
+            return true;
         }
-        logger.warn(
-                "{} has been processed, but what follows its transaction failed, such as the commit of its offset. It is"
-                        + " redelivered, and dropped as a duplicate.",
-                RecordCoordinates.of(records.get(0)),
-                failure);
-        pauseForRedelivery(records.get(0), container);
-        return true;
-    }
-
-    /** Does the same for records that are known not to be committed. */
-    boolean trySuspendUncommitted(
-            Exception failure, List<? extends ConsumerRecord<?, ?>> records, MessageListenerContainer container) {
         ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
-        FailureKind kind = this.outage.judge(failure, (named != null) ? named : records.get(0));
+        FailureKind kind = this.outage.judge(failure, (named != null) ? named : first);
         if (kind == FailureKind.MESSAGE) {
             // The database has answered.
             recordSuccess();
             return false;
         }
-        if (kind == FailureKind.CONTENTION
-                && named == null
-                && records.size() > 1
-                && !ConsumerThreadState.current().isSplit(records)) {
+        if (kind == FailureKind.CONTENTION && named == null && records.size() > 1 && !state.isSplit(records)) {
             // Once they are split, only the record that contends has to wait.
             return false;
         }
-        suspend(kind, failure, records, container);
-        return true;
-    }
-
-    /** Pauses the consumer for a failure that is nobody's here, whatever its kind. */
-    void suspend(Exception failure, ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        suspend(this.outage.classify(failure), failure, List.of(record), container);
-    }
-
-    private void suspend(
-            FailureKind kind,
-            Exception failure,
-            List<? extends ConsumerRecord<?, ?>> records,
-            MessageListenerContainer container) {
-        ConsumerRecord<?, ?> first = records.get(0);
         pause(first, container, () -> {
             Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
             this.observer.retried(records.size());
             return pause;
         });
+        return true;
     }
 
     /** The consumer thread no longer waits. */
@@ -107,7 +82,7 @@ final class ContainerSuspension {
         this.outage.stopWaitingUnless(assignment::contains);
     }
 
-    /** Makes what an error handler has failed at come again, whatever it did before it threw this. */
+    /** Has records redelivered at which an error handler has failed, whatever it did before it threw. */
     RuntimeException ensureRedelivery(
             Throwable thrown,
             CommonErrorHandler handler,
@@ -129,10 +104,9 @@ final class ContainerSuspension {
         return Redelivery.seekBack(failure, records, consumer);
     }
 
-    /** Pauses the consumer, longer each time, before a record is redelivered that did not fail by itself. */
+    /** Pauses the consumer before a record is redelivered that did not fail by itself. */
     private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        int failures = ConsumerThreadState.current().countRedelivery(RecordCoordinates.of(record));
-        pause(record, container, () -> this.outage.pauseAfter(failures));
+        pause(record, container, this.outage::longestPause);
     }
 
     private void pause(ConsumerRecord<?, ?> record, MessageListenerContainer container, Supplier<Duration> duration) {

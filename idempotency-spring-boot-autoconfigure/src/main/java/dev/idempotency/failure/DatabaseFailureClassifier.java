@@ -14,16 +14,15 @@ import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.TransactionUsageException;
 
 /**
- * Recognises the failures of databases, wherever they are among the causes and the suppressed exceptions: a listener may have
- * wrapped one, and a rollback that failed tells of the connection that was lost.
+ * Recognises the failures of databases among the causes and the suppressed exceptions: a listener may have wrapped one, and
+ * a failed rollback shows that the connection was lost.
  *
- * <p>SQL states decide where there are any. Whatever fails a statement of the library's own ({@link
- * StoreFailedException}) is not the message's fault. Errors in the program are never the database's, though Spring says of
- * some that a transaction could not be created.
+ * <p>SQL states decide if there are any. A failure of a statement of the library's own ({@link StoreFailedException}) is
+ * never the message's.
  */
 public final class DatabaseFailureClassifier implements FailureClassifier {
 
-    /** Why Spring may say that a transaction could not be created, though no database was asked. */
+    /** With these causes a transaction could not be created, though no database was asked. */
     private static final List<Class<? extends RuntimeException>> ERRORS_IN_PROGRAM = List.of(
             TransactionUsageException.class,
             NestedTransactionNotSupportedException.class,
@@ -56,8 +55,8 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     /**
-     * Whether the transaction could be neither committed nor rolled back because the pool had closed its connection, and no
-     * SQL state says why: Spring drops the exception of the commit if the rollback after it fails, too.
+     * Whether the transaction could not be ended because the pool had closed its connection: Spring drops the exception of
+     * the commit, and its SQL state, if the rollback after it fails, too.
      */
     private static boolean isClosedAtEnd(Throwable failure) {
         Causes causes = Causes.withSuppressed(failure);
@@ -66,10 +65,7 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
                 && !hasSqlState(failure);
     }
 
-    /**
-     * Whether one message alone can be the reason of what looks like an outage: a statement on a connection that was
-     * there has failed, rather than that none was to be had, that the server went down, or that its disk failed.
-     */
+    /** Whether one message can be the reason of what looks like an outage: a statement failed on an open connection. */
     static boolean canBeOfOneMessage(Throwable failure) {
         // After a failed commit, the connection was lost; after the listener's failure, that may have closed it.
         boolean found = isClosedAtEnd(failure) && !Causes.of(failure).contains(TransactionSystemException.class);
@@ -101,7 +97,6 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
         return FailureKind.MESSAGE;
     }
 
-    /** Whether it says that there is no connection, and that not for an error in the program. */
     private static boolean isWithoutConnection(Throwable throwable) {
         return (throwable instanceof CannotCreateTransactionException
                         || throwable instanceof CannotGetJdbcConnectionException)

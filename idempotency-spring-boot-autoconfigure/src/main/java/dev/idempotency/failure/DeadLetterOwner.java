@@ -5,7 +5,7 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
 
-/** The consumer that gave up a message, told by a header of the dead letter: several consumers share a dead-letter topic. */
+/** The header of a dead letter that names its consumer: several consumers share a dead-letter topic. */
 public final class DeadLetterOwner {
 
     /** The header. */

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
+import dev.idempotency.kafka.ProducerSerializers;
 import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.kafka.ReceivedRecords;
 import dev.idempotency.observe.ConsumerObserver;
@@ -14,7 +15,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -27,56 +27,62 @@ import org.springframework.kafka.support.KafkaUtils;
 import org.springframework.messaging.MessagingException;
 
 /**
- * Publishes a message that failed for good to its topic's dead-letter topic, to the same partition where there is one:
- * what was received, byte for byte, where that is known, with all its headers, its id among them, and those that tell of
- * the failure.
+ * Publishes a message that has used up its attempts to its topic's dead-letter topic, to the same partition if there is
+ * one: as it was received, if that is known, with Spring Kafka's headers about the failure.
  */
 final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
 
     private static final Logger logger = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
     private static final String SERIALIZERS =
-            "; and, as it is not known what was received, that the producer's serializers fit the messages that are"
+            "; and, as the received bytes are unknown, that the producer's serializers fit the messages that are"
                     + " consumed (spring.kafka.producer.value-serializer)";
 
     private static final Set<String> OF_DESERIALIZERS =
             Set.of(KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER, KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
 
-    /** What tells of a failure at length: its message may quote the whole payload. */
+    /** Headers of any length: a failure's message may quote the whole payload. */
     private static final List<String> LENGTHY_HEADERS = List.of(
             KafkaHeaders.DLT_EXCEPTION_MESSAGE,
             KafkaHeaders.DLT_EXCEPTION_STACKTRACE,
             KafkaHeaders.DLT_KEY_EXCEPTION_MESSAGE,
             KafkaHeaders.DLT_KEY_EXCEPTION_STACKTRACE);
 
-    private static final int BRIEF = 500;
+    private static final int ANY_PARTITION = -1;
 
-    /** Bytes beyond which a dead letter tells briefly of its failure: producers and brokers take a megabyte by default. */
-    private static final int LARGE = 500_000;
+    /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
+    private static final int LARGE_PAYLOAD = 500_000;
+
+    private static final int LENGTHY = 50_000;
+    private static final int BRIEF = 500;
 
     private final String consumer;
     private final String suffix;
-    private final DeadLetterProducer producer;
+    private final ProducerSerializers serializers;
     private final ReceivedRecords received;
     private final ConsumerObserver observer;
-
-    /** Whether the failure is to be told briefly, of the dead letter that this thread publishes. */
-    private final ThreadLocal<Boolean> brief = ThreadLocal.withInitial(() -> false);
 
     DeadLetterPublisher(
             String consumer,
             String suffix,
-            DeadLetterProducer producer,
+            RawRecordProducer producer,
+            ProducerSerializers serializers,
             ReceivedRecords received,
             ConsumerObserver observer) {
         super(
                 producer.template(),
-                (record, exception) -> producer.resolveDestination(record.topic() + suffix, record.partition()));
+                (record, exception) -> destination(producer, record.topic() + suffix, record.partition()));
         this.consumer = consumer;
         this.suffix = suffix;
-        this.producer = producer;
+        this.serializers = serializers;
         this.received = received;
         this.observer = observer;
+    }
+
+    private static TopicPartition destination(RawRecordProducer producer, String topic, int partition) {
+        boolean exists =
+                producer.template().partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
+        return new TopicPartition(topic, exists ? partition : ANY_PARTITION);
     }
 
     @Override
@@ -86,10 +92,11 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         String topic = record.topic() + this.suffix;
         ConsumerRecord<?, ?> found = this.received.find(record);
         try {
-            publish((found != null) ? withHeadersOf(record, found) : record, exception);
+            // Without the consumer, whose brokers may be others than those that the partition is looked for at.
+            super.accept((found != null) ? withHeadersOf(record, found) : record, null, exception);
         } catch (RuntimeException ex) {
             throw new DeadLetterFailedException(
-                    ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition stands still until it"
+                    ("Consumer '%s' could not publish %s to %s. It is not skipped: its partition waits until it"
                                     + " succeeds or can be published. See that the topic exists, that the application"
                                     + " may write to it, and that it takes messages of this size%s.")
                             .formatted(this.consumer, coordinates, topic, (found != null) ? "" : SERIALIZERS),
@@ -104,47 +111,21 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         this.observer.deadLettered(coordinates);
     }
 
-    /** Publishes a dead letter; if it is too large, once more with its failure described briefly. */
-    private void publish(ConsumerRecord<?, ?> record, Exception exception) {
-        // Without the consumer, whose brokers may be others than those that the partition is looked for at.
-        try {
-            super.accept(record, null, exception);
-        } catch (RuntimeException ex) {
-            if (!Causes.of(ex).contains(RecordTooLargeException.class)) {
-                throw ex;
-            }
-            this.brief.set(true);
-            try {
-                super.accept(record, null, exception);
-            } finally {
-                this.brief.remove();
-            }
-        }
-    }
-
-    private static long size(byte @Nullable [] bytes) {
+    private static int size(byte @Nullable [] bytes) {
         return (bytes != null) ? bytes.length : 0;
     }
 
-    private static long size(Headers headers) {
-        long size = 0;
-        for (Header header : headers) {
-            size += size(header.value());
-        }
-        return size;
-    }
-
-    private static void abridge(Headers headers) {
+    private static void abridge(Headers headers, int longest) {
         for (String name : LENGTHY_HEADERS) {
             Header header = headers.lastHeader(name);
-            if (header != null && header.value() != null && header.value().length > BRIEF) {
-                String text = new String(header.value(), 0, BRIEF, StandardCharsets.UTF_8);
+            if (header != null && size(header.value()) > longest) {
+                String text = new String(header.value(), 0, longest, StandardCharsets.UTF_8);
                 headers.remove(name).add(name, (text + "…").getBytes(StandardCharsets.UTF_8));
             }
         }
     }
 
-    /** What was received, and the headers that tell what could not be read and from which topic it is. */
+    /** Adds the headers that say what could not be read, and from which topic the record is. */
     private static ConsumerRecord<?, ?> withHeadersOf(ConsumerRecord<?, ?> record, ConsumerRecord<?, ?> received) {
         List<Header> before = List.of(received.headers().toArray());
         for (Header header : record.headers()) {
@@ -159,7 +140,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         return received;
     }
 
-    /** For the log, which holds no payload: Spring's own exceptions for messages quote theirs, with its headers. */
+    /** For the log, which must contain no payload: Spring's messaging exceptions quote it. */
     private static String describe(Exception exception) {
         for (Throwable next : Causes.of(exception)) {
             if (next instanceof MessagingException) {
@@ -184,11 +165,9 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         String topic = destination.topic();
         DeadLetterOwner.tellBy(headers, this.consumer);
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
-        byte[] keyBytes = (key != null) ? key : this.producer.serialize(true, topic, headers, record.key());
-        byte[] valueBytes = (value != null) ? value : this.producer.serialize(false, topic, headers, record.value());
-        if (this.brief.get() || size(keyBytes) + size(valueBytes) + size(headers) > LARGE) {
-            abridge(headers);
-        }
+        byte[] keyBytes = (key != null) ? key : this.serializers.serialize(true, topic, headers, record.key());
+        byte[] valueBytes = (value != null) ? value : this.serializers.serialize(false, topic, headers, record.value());
+        abridge(headers, (size(keyBytes) + size(valueBytes) > LARGE_PAYLOAD) ? BRIEF : LENGTHY);
         return new ProducerRecord<>(topic, partition, keyBytes, valueBytes, headers);
     }
 

@@ -2,8 +2,9 @@ package dev.idempotency.failure;
 
 import dev.idempotency.DeadLetterFailedException;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.DeserializerInstrumentation;
+import dev.idempotency.kafka.ProducerSerializers;
+import dev.idempotency.kafka.RawRecordProducer;
 import dev.idempotency.observe.ConsumerObserver;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,11 +21,10 @@ import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
 import org.springframework.kafka.listener.ContainerProperties;
 
 /**
- * Installs error handling in the containers of protected listeners, so that they lose nothing to failures.
+ * Installs error handling in the containers of protected listeners: provides an error handler if the application has
+ * none, and wraps the application's own.
  *
- * <p>It provides an error handler where the application has none, and wraps the application's own, which is asked about
- * the message's own failures alone. That of {@code @RetryableTopic} is set when a container is otherwise complete, so
- * containers are looked at again before they start.
+ * <p>{@code @RetryableTopic} sets its own late, so containers are looked at again before they start.
  */
 public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBean {
 
@@ -39,16 +39,15 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     private final ConsumerPauses pauses = new ConsumerPauses();
     private final Map<AbstractMessageListenerContainer<?, ?>, ContainerSuspension> suspensions =
             new ConcurrentHashMap<>();
-    private @Nullable DeadLetterProducer producer;
-    private @Nullable BrokerConnection destination;
+    private @Nullable RawRecordProducer producer;
+    private @Nullable ProducerSerializers serializers;
     private volatile boolean running;
 
     /**
      * Installs nothing yet.
      *
      * @param retries how the provided error handler retries
-     * @param deadLetterSuffix what is appended to a topic's name to get that of its dead-letter topic, or {@code null} if
-     *     there are no dead letters
+     * @param deadLetterSuffix appended to a topic's name for its dead-letter topic, or {@code null} for no dead letters
      */
     public ErrorHandlerInstaller(
             BackOffSettings retries,
@@ -74,7 +73,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
             container.setCommonErrorHandler(
-                    new RetryingErrorHandler(recoverer(container, consumer, observer), this.retries, this.pauses));
+                    new RetryingErrorHandler(recoverer(consumer, observer), this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);
@@ -82,31 +81,29 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         this.suspensions.put(container, suspension);
     }
 
-    /** Makes bytes remembered for dead letters, and what cannot be read delivered to the error handler. */
+    /** Keeps received bytes for dead letters, and has records that cannot be read delivered to the error handler. */
     private void instrumentDeserializers(
             AbstractMessageListenerContainer<?, ?> container, String consumer, boolean deadLetters) {
         String refusal = DeserializerInstrumentation.refusal(container);
-        if (refusal != null && deadLetters) {
+        if (refusal != null) {
             logger.info(
-                    "Dead letters of consumer '{}' are written anew with the serializers of the ProducerFactory, and may"
-                            + " differ from what was received: {}",
+                    "A record of consumer '{}' that cannot be read blocks its partition, unless there is an"
+                            + " ErrorHandlingDeserializer; dead letters are written anew with the serializers of the"
+                            + " ProducerFactory: {}",
                     consumer,
                     refusal);
+            return;
         }
-        if (refusal == null && deadLetters) {
+        if (deadLetters) {
             this.receivedBytes.rememberIn(container);
         }
-        if (refusal == null && !PollFailureHandler.areHandledBy(container.getCommonErrorHandler())) {
-            this.receivedBytes.deliverUnreadableIn(
-                    container, failure -> !UnavailableService.isCauseOf(failure) && isMessagesFault(failure));
-        }
+        this.receivedBytes.deliverUnreadableIn(
+                container,
+                failure -> !Causes.of(failure).tellOfUnavailableService()
+                        && this.outages.classify(failure) == FailureKind.MESSAGE);
     }
 
-    private boolean isMessagesFault(Throwable failure) {
-        return !(failure instanceof Exception) || this.outages.classify(failure) == FailureKind.MESSAGE;
-    }
-
-    /** The error handler that a container has beside what is installed here: the application's own, or the provided one. */
+    /** The error handler that is wrapped: the application's own, or the provided one. */
     public static @Nullable CommonErrorHandler handlerOf(AbstractMessageListenerContainer<?, ?> container) {
         CommonErrorHandler handler = container.getCommonErrorHandler();
         return (handler instanceof OutageErrorHandler outages) ? outages.delegate() : handler;
@@ -134,54 +131,37 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
     }
 
-    private ConsumerAwareRecordRecoverer recoverer(
-            AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
+    private ConsumerAwareRecordRecoverer recoverer(String consumer, ConsumerObserver observer) {
         if (this.deadLetterSuffix != null) {
-            return new DeadLetterPublisher(
-                    consumer,
-                    this.deadLetterSuffix,
-                    producer(container, consumer),
-                    this.receivedBytes.records(),
-                    observer);
+            return publisher(consumer, this.deadLetterSuffix, observer);
         }
         return (record, kafkaConsumer, exception) -> {
             throw new DeadLetterFailedException(
-                    ("Consumer '%s' has failed at %s for good, and idempotency.errors.dead-letter.enabled is false. It"
-                                    + " is not skipped: its partition stands still until it succeeds. Enable dead"
+                    ("Consumer '%s' has used up the attempts of %s, and idempotency.errors.dead-letter.enabled is false. It"
+                                    + " is not skipped: its partition waits until it succeeds. Enable dead"
                                     + " letters, or define an error handler that skips it.")
                             .formatted(consumer, RecordCoordinates.of(record)),
                     exception);
         };
     }
 
-    private synchronized DeadLetterProducer producer(
-            AbstractMessageListenerContainer<?, ?> container, String consumer) {
-        if (this.producer == null) {
-            // Asked once: looking for it by type takes its time, and an application may have many listeners.
+    private synchronized DeadLetterPublisher publisher(String consumer, String suffix, ConsumerObserver observer) {
+        if (this.producer == null || this.serializers == null) {
+            // Looked for once: that takes its time, and an application may have many listeners.
             ProducerFactory<?, ?> factory = this.producerFactory.get();
             if (factory == null) {
                 throw new IllegalStateException(("Consumer '%s' needs a ProducerFactory for its dead letters, but there"
                                 + " is none, or there are several and none is @Primary. Define one, define an error"
-                                + " handler of your own, or set idempotency.errors.dead-letter.enabled=false.")
+                                + " handler, or set idempotency.errors.dead-letter.enabled=false.")
                         .formatted(consumer));
             }
-            this.producer = new DeadLetterProducer(factory, this.applicationName);
-            this.destination = BrokerConnection.of(factory);
+            this.producer =
+                    new RawRecordProducer(factory.getConfigurationProperties(), this.applicationName, "dead-letters");
+            this.producer.postProcessWith(factory.getPostProcessors());
+            this.serializers = new ProducerSerializers(() -> factory);
         }
-        if (this.destination != null) {
-            warnIfDeadLettersGoElsewhere(consumer, BrokerConnection.of(container), this.destination);
-        }
-        return this.producer;
-    }
-
-    private static void warnIfDeadLettersGoElsewhere(String consumer, BrokerConnection from, BrokerConnection to) {
-        if (to.leadsElsewhereThan(from)) {
-            logger.warn(
-                    "Consumer '{}' reads from {}; its dead letters go to {}, which is what the ProducerFactory names",
-                    consumer,
-                    from.servers(),
-                    to.servers());
-        }
+        return new DeadLetterPublisher(
+                consumer, suffix, this.producer, this.serializers, this.receivedBytes.records(), observer);
     }
 
     @Override
@@ -209,8 +189,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     @Override
     public synchronized void destroy() {
         this.pauses.close();
-        if (this.producer != null) {
+        if (this.producer != null && this.serializers != null) {
             this.producer.close();
+            this.serializers.close();
         }
     }
 }

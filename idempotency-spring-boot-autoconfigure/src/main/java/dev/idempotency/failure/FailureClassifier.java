@@ -1,9 +1,9 @@
 package dev.idempotency.failure;
 
 /**
- * Tells whose fault a failure is.
+ * Classifies failures.
  *
- * <p>Define a bean of this type to let consumers wait for other failures to end, too, such as those of a service that
+ * <p>Define a bean of this type to let consumers wait for other failures to end, too, such as a service's that
  * listeners depend on.
  */
 @FunctionalInterface

@@ -2,8 +2,8 @@ package dev.idempotency.failure;
 
 /**
  * Errors after which nothing can be relied upon, such as {@code OutOfMemoryError}: they stop their container. All others,
- * stack overflows among them, concern the message that they were met with. Code of the application's may throw checked
- * exceptions, too, that are declared nowhere, as Kotlin does: who calls it catches whatever is thrown.
+ * such as stack overflows, are the message's failure. Callers of the application's code catch any {@code Throwable}: Kotlin
+ * throws checked exceptions without declaring them.
  */
 public final class FatalErrors {
 

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.TopicUnknownException;
 import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
@@ -20,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One consumer's waiting for the database: which of its threads wait, since when, and how long until they try again.
  *
- * <p>Its begin and its end are logged and observed once each, however many threads and attempts there are. Contention is
- * an outage only when it lasts.
+ * <p>Its beginning and its end are logged and observed once each, however many threads and attempts there are. Contention
+ * is an outage only if it lasts.
  */
 final class Outage {
 
@@ -35,7 +36,6 @@ final class Outage {
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
-    /** What a thread waits for. */
     private record Waiting(int attempts, RecordCoordinates where) {
 
         TopicPartition partition() {
@@ -65,9 +65,8 @@ final class Outage {
         return messagesOwn ? FailureKind.MESSAGE : kind;
     }
 
-    /** How long to wait after so many failures in a row that are neither the message's nor the database's. */
-    Duration pauseAfter(int failures) {
-        return this.pauses.pauseAfter(failures);
+    Duration longestPause() {
+        return this.pauses.maxInterval();
     }
 
     SuspectRecords suspects() {
@@ -90,8 +89,15 @@ final class Outage {
         return this.pauses.pauseAfter(attempts);
     }
 
+    /** The exception by which the library itself has the consumer wait, or {@code null}. */
+    static @Nullable IdempotencyException findOwnReason(Throwable failure) {
+        Causes causes = Causes.of(failure);
+        NoKeysYetException noKeysYet = causes.find(NoKeysYetException.class);
+        return (noKeysYet != null) ? noKeysYet : causes.find(TopicUnknownException.class);
+    }
+
     private void begin(Exception failure, RecordCoordinates where) {
-        IdempotencyException own = DelegatingFailureClassifier.findOwnReason(failure);
+        IdempotencyException own = findOwnReason(failure);
         if (own != null) {
             Awaited awaited = (own instanceof NoKeysYetException) ? Awaited.KEYS : Awaited.BROKER;
             this.declared = new ConsumerOutage(this.consumer, Instant.now(), String.valueOf(own.getMessage()), awaited);
@@ -111,7 +117,7 @@ final class Outage {
         this.observer.outageBegan(cause);
     }
 
-    /** This thread has met with an answer of the database, or will not wait for one any longer. */
+    /** The database has answered this thread. */
     void recordSuccess() {
         if (!this.waiting.isEmpty()) {
             stopWaiting();
@@ -131,7 +137,7 @@ final class Outage {
         endIfNobodyWaits();
     }
 
-    /** Threads that have ended wait no longer: they may not have said so, as where a consumer could not be closed. */
+    /** Threads that have ended wait no longer: a consumer that could not be closed did not say so. */
     private void endIfNobodyWaits() {
         this.waiting.keySet().removeIf(thread -> !thread.isAlive());
         ConsumerOutage outage = this.declared;

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -22,13 +23,16 @@ import org.springframework.util.backoff.FixedBackOff;
  * Wraps a container's error handler, which is asked about the message's own failures only. After any other failure the
  * same records are redelivered until they succeed, with pauses in which the consumer keeps polling.
  *
- * <p>If several records fail together, they are redelivered and processed one by one, and the error handler is told which
- * of them failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
+ * <p>If several records fail together, they are redelivered and processed one by one, and the error handler gets the name
+ * of the one that failed. Records are always redelivered by seeking, so that they are deserialized anew: a listener may have changed
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
 
-    /** Commits what is up to the record that is named; seeks to what is after it, which has not been delivered. */
+    /** Failures outside the listener that follow one another faster are slowed down: they would become a busy loop. */
+    private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
+
+    /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
             new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 0));
 
@@ -38,9 +42,8 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     private final CommonErrorHandler delegate;
     private final ContainerSuspension suspension;
-    private final PollFailureHandler pollFailures;
 
-    /** Leaves an error handler's loop of retries in memory. It is no exception, as that loop catches those. */
+    /** Ends an error handler's retries in memory. It is an {@code Error}, as those catch exceptions. */
     private static final class RetryInMemory extends Error {
 
         @Serial
@@ -54,7 +57,6 @@ final class OutageErrorHandler implements CommonErrorHandler {
     OutageErrorHandler(CommonErrorHandler delegate, ContainerSuspension suspension) {
         this.delegate = delegate;
         this.suspension = suspension;
-        this.pollFailures = new PollFailureHandler(delegate, suspension);
     }
 
     CommonErrorHandler delegate() {
@@ -63,12 +65,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public void handleRemaining(
-            Exception thrown,
+            Exception failure,
             List<ConsumerRecord<?, ?>> records,
             Consumer<?, ?> consumer,
             MessageListenerContainer container) {
         ConsumerRecord<?, ?> first = records.get(0);
-        Exception failure = Causes.makeFinite(thrown);
         if (this.suspension.trySuspend(failure, List.of(first), container)) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
@@ -98,16 +99,15 @@ final class OutageErrorHandler implements CommonErrorHandler {
 
     @Override
     public void handleBatch(
-            Exception thrown,
+            Exception failure,
             ConsumerRecords<?, ?> polled,
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable invokeListener) {
-        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, thrown);
+        ConsumerRecords<?, ?> data = BatchFailure.inOrder(polled, failure);
         List<ConsumerRecord<?, ?>> records = Redelivery.asList(data);
         ConsumerThreadState state = ConsumerThreadState.current();
-        ConsumerRecord<?, ?> named = BatchFailure.recordOf(thrown);
-        Exception failure = Causes.makeFinite(thrown);
+        ConsumerRecord<?, ?> named = BatchFailure.recordOf(failure);
         if (this.suspension.trySuspend(failure, records, container)) {
             throw Redelivery.seekBack(failure, records, consumer);
         }
@@ -115,10 +115,10 @@ final class OutageErrorHandler implements CommonErrorHandler {
             state.split(records);
             throw Redelivery.seekBack(failure, records, consumer);
         }
-        // What fails before the listener is reached, such as a BatchInterceptor, is attributed to the first record.
+        // A failure before the listener is reached, as of a BatchInterceptor, is attributed to the first record.
         ConsumerRecord<?, ?> failed = (named != null) ? named : records.get(0);
         state.split(List.of(failed));
-        Exception naming = (named != null && failure == thrown)
+        Exception naming = (named != null)
                 ? failure
                 : new ListenerExecutionFailedException(
                         String.valueOf(failure.getMessage()),
@@ -172,7 +172,16 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        this.pollFailures.handle(Causes.makeFinite(thrown), consumer, container, batchListener);
+        boolean soon = ConsumerThreadState.current().recordPollFailure() < SOON_NANOS;
+        try {
+            // The container forgets the records that it has polled.
+            Redelivery.seekToCommitted(consumer, container);
+            this.delegate.handleOtherException(thrown, consumer, container, batchListener);
+        } finally {
+            if (soon) {
+                Redelivery.pause();
+            }
+        }
     }
 
     @Override
@@ -191,7 +200,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
     }
 
     /**
-     * Called after any success, be it one of another partition. The delegate keeps its counts while a failed record is still
+     * Called after any success, also in another partition. The delegate keeps its counts while a failed record is still
      * to be redelivered: otherwise that one would be retried forever.
      */
     @Override

@@ -6,33 +6,44 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Knows which consumers wait for the database. */
+/**
+ * Knows which consumers wait for the database, and classifies their failures: those that the library throws by their type,
+ * all others by the application's classifier. If that one throws, the default is used, as records would be lost otherwise.
+ */
 public final class OutageRegistry {
 
+    private static final Logger logger = LoggerFactory.getLogger(OutageRegistry.class);
+
+    private final String classifierName;
     private final FailureClassifier classifier;
+    private final FailureClassifier database = new DatabaseFailureClassifier();
     private final BackOffSettings pauses;
     private final BooleanSupplier storeTakesWrites;
     private final Map<String, Outage> byConsumer = new ConcurrentHashMap<>();
 
     /**
-     * Knows of no consumer that waits.
+     * Creates a registry.
      *
      * @param classifierName the name of the classifier's bean
      * @param pauses those while the database is away; contention is an outage after as many attempts
-     * @param storeTakesWrites asked, where a message fails again and again, whether the database is there all the same
+     * @param storeTakesWrites asked, if a message fails again and again, whether the database is there all the same
      */
     public OutageRegistry(
             String classifierName,
             FailureClassifier classifier,
             BackOffSettings pauses,
             BooleanSupplier storeTakesWrites) {
-        this.classifier = new DelegatingFailureClassifier(classifierName, classifier);
+        this.classifierName = classifierName;
+        this.classifier = classifier;
         this.pauses = pauses;
         this.storeTakesWrites = storeTakesWrites;
     }
 
-    /** Those that wait now. */
+    /** The consumers that wait now. */
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
                 .map(Outage::current)
@@ -40,30 +51,58 @@ public final class OutageRegistry {
                 .toList();
     }
 
-    /** The kind of a failure, of whatever it is that fails. */
+    /** The kind of a failure, whatever has failed. */
     public FailureKind classify(Throwable failure) {
-        return this.classifier.classify(failure);
+        if (Outage.findOwnReason(failure) != null) {
+            return FailureKind.OUTAGE;
+        }
+        // A failure of the store is never the message's, whatever the application's classifier says.
+        FailureKind kind = DatabaseFailureClassifier.isOfStore(failure) ? null : ask(failure);
+        return (kind != null) ? kind : this.database.classify(failure);
+    }
+
+    /** The answer of the application's classifier, or {@code null} if it fails. */
+    private @Nullable FailureKind ask(Throwable failure) {
+        Throwable thrown = null;
+        try {
+            FailureKind kind = this.classifier.classify(failure);
+            if (kind != null) {
+                return kind;
+            }
+        } catch (Throwable ex) {
+            FatalErrors.rethrow(ex);
+            thrown = ex;
+        }
+        logger.error(
+                "FailureClassifier '{}' ({}) {} a {}: the default is used instead. Fix the classifier: it must return a"
+                        + " FailureKind.",
+                this.classifierName,
+                this.classifier.getClass().getName(),
+                (thrown != null) ? "failed at" : "returned null for",
+                failure.getClass().getName(),
+                thrown);
+        return null;
     }
 
     /**
      * Whether an attempt that has been rolled back failed for an outage, and not for what is about to be found the
      * message's own failure.
      *
-     * @param records those of the attempt; of several it is not known which is the reason
+     * @param records the records of the attempt; if there are several, the one that failed is unknown
      */
     public boolean isOutage(String consumer, List<? extends ConsumerRecord<?, ?>> records, Throwable failure) {
         return classify(failure) == FailureKind.OUTAGE
                 && !(records.size() == 1 && outageOf(consumer).suspects().isAboutToBlame(failure, records.get(0)));
     }
 
-    /** What is to be run, on the thread that made it, after each commit of a consumer: by that an outage is known to be over. */
+    /** To be run after each commit of a consumer, on the thread that made it: an outage is over then. */
     public Runnable afterCommitOf(String consumer) {
         return outageOf(consumer)::recordSuccess;
     }
 
     Outage outageOf(String consumer) {
         return this.byConsumer.computeIfAbsent(
-                consumer, name -> new Outage(name, this.classifier, this.pauses, this::storeTakesWrites));
+                consumer, name -> new Outage(name, this::classify, this.pauses, this::storeTakesWrites));
     }
 
     private boolean storeTakesWrites() {

@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
 import java.io.Serial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -9,15 +10,20 @@ import java.util.Set;
 import org.apache.commons.logging.LogFactory;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.springframework.core.log.LogAccessor;
 import org.springframework.kafka.KafkaException;
+import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.listener.SeekUtils;
 
 /** Makes a consumer receive records again, deserialized anew, by seeking back. */
 final class Redelivery {
 
     private static final LogAccessor logger = new LogAccessor(LogFactory.getLog(Redelivery.class));
+
+    private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     /** Tells the container that nothing was handled. It is expected, so it is not logged. */
     private static final class RedeliveryException extends KafkaException {
@@ -53,6 +59,44 @@ final class Redelivery {
         Map<TopicPartition, Long> first = new LinkedHashMap<>();
         records.forEach(record -> first.putIfAbsent(ConsumerThreadState.partitionOf(record), record.offset()));
         SeekUtils.seekPartitions(consumer, first, logger);
+    }
+
+    /**
+     * Seeks to the committed offsets of all partitions. Does not return before it has succeeded: the container would continue
+     * behind records that it has polled and forgotten.
+     */
+    static void seekToCommitted(Consumer<?, ?> consumer, MessageListenerContainer container) {
+        while (container.isRunning()) {
+            try {
+                Map<TopicPartition, OffsetAndMetadata> committed =
+                        consumer.committed(consumer.assignment(), QUERY_TIMEOUT);
+                Map<TopicPartition, Long> starts = ConsumerThreadState.current().starts();
+                for (TopicPartition partition : consumer.assignment()) {
+                    if (committed.get(partition) != null) {
+                        consumer.seek(partition, committed.get(partition));
+                    } else if (starts.containsKey(partition)) {
+                        consumer.seek(partition, starts.get(partition));
+                    } else {
+                        consumer.seekToBeginning(Set.of(partition));
+                    }
+                }
+                return;
+            } catch (RuntimeException ex) {
+                logger.warn(
+                        ex,
+                        () -> "The committed offsets of '" + container.getListenerId()
+                                + "' cannot be read: trying again");
+                pause();
+            }
+        }
+    }
+
+    static void pause() {
+        try {
+            Thread.sleep(PAUSE.toMillis());
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     static List<ConsumerRecord<?, ?>> asList(Iterable<? extends ConsumerRecord<?, ?>> data) {

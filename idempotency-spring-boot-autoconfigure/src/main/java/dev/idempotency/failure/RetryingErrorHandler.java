@@ -28,7 +28,7 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         this.pauses = pauses;
         addNotRetryableExceptions(UnusableKeyException.class);
         setLogLevel(KafkaException.Level.DEBUG);
-        // With MANUAL_IMMEDIATE nobody else commits the offset of a dead letter.
+        // With MANUAL_IMMEDIATE the container does not commit the offset of a dead letter.
         setCommitRecovered(true);
         // A message that fails in turns, now one way, now another, would be retried forever.
         setResetStateOnExceptionChange(false);

@@ -8,11 +8,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What SQL states, and the codes behind those that say little, tell of a failure.
+ * Kinds of failures by SQL state, and by code if the state says little.
  *
- * <p>States decide before the classes of exceptions: MariaDB's driver throws whatever it does not know, an application's
- * own {@code signal} among it, as a failure of the connection. A statement that was canceled or timed out (57014, 70100)
- * and one that is too complex (54) are the listener's own.
+ * <p>States decide before the classes of exceptions: MariaDB's driver throws what it does not know, such as an
+ * application's {@code signal}, as a failure of the connection. Statements that were canceled or timed out (57014, 70100)
+ * or are too complex (54) are the message's failure.
  */
 final class SqlStates {
 
@@ -45,14 +45,14 @@ final class SqlStates {
      */
     private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
 
-    /** No connection is to be had: not established, rejected, server starting, too many of them. */
+    /** A connection was refused: not established, rejected, server starting, too many of them. */
     private static final Set<String> REFUSED_STATES = Set.of("08001", "08004", "57P03", "53300");
 
-    /** The server goes down, or its disk is full or fails; the last two are those of H2. */
+    /** The server goes down, or its disk is full or fails; the last two are H2's. */
     private static final Set<String> STATES_OF_SERVER =
             Set.of("57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
 
-    /** MySQL and MariaDB: no connection is to be had; the server goes down, its disk or a table is full or fails. */
+    /** MySQL and MariaDB: a connection was refused; the server goes down, its disk or a table is full or fails. */
     private static final Set<Integer> CODES_OF_SERVER = Set.of(1040, 1129, 1203, 1226, 1021, 1026, 1030, 1053, 1114);
 
     private SqlStates() {}
@@ -92,7 +92,7 @@ final class SqlStates {
         return (connection && !"70100".equals(state)) ? FailureKind.OUTAGE : FailureKind.MESSAGE;
     }
 
-    /** Whether it tells of the server, whatever was asked of it: also that no connection to it is to be had. */
+    /** Whether it is about the server rather than the statement, or about a connection that was refused. */
     static boolean isOfServer(SQLException exception) {
         String state = exception.getSQLState();
         int code = exception.getErrorCode();

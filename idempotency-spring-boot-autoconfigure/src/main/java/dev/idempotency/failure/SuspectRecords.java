@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records of one consumer that fail again and again as if the database were away, though the store answers and takes a
- * write each time. Once one has used up its attempts so, further failures of that kind are the message's.
+ * Records of one consumer that fail again and again as if the database were away, though the store takes a write each
+ * time. After as many failures as a message has attempts, they are the message's own.
  *
- * <p>Failures are counted by record, so that what succeeds beside it changes nothing; and anew after each that was an
- * outage without doubt: a database that comes and goes is not the message's fault, however often it does.
+ * <p>Counting starts again after each failure that was an outage without doubt: a database that comes and goes is not the
+ * message's fault.
  */
 final class SuspectRecords {
 
@@ -34,7 +34,7 @@ final class SuspectRecords {
         this.storeTakesWrites = storeTakesWrites;
     }
 
-    /** Counts a record's failure that looks like an outage; returns whether it is found to be the message's own. */
+    /** Counts a failure that looks like an outage; returns whether it is the message's own. */
     boolean recordFailure(Exception failure, ConsumerRecord<?, ?> record) {
         boolean before = isBlamed(record);
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
@@ -62,7 +62,6 @@ final class SuspectRecords {
         return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
     }
 
-    /** Whether a record has been found to be to blame itself for what it fails with. */
     private boolean isBlamed(ConsumerRecord<?, ?> record) {
         Suspect suspect = suspect(record);
         return suspect != null && suspect.blamed();

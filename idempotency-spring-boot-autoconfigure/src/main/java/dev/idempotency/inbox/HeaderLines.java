@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
 /**
- * Headers as readable text without loss: a line each, {@code name: value}, in their order. Bytes other than printable ASCII
- * are written like {@code %0A}; a header without a value is a name alone.
+ * Headers as readable text without loss: one line each, {@code name: value}. Bytes other than printable ASCII are written
+ * like {@code %0A}; a header without a value is a name alone.
  */
 final class HeaderLines {
 

@@ -168,7 +168,7 @@ public final class Inbox implements DisposableBean {
 
     /**
      * Marks a message as replayed and sends it, unless it was changed meanwhile. It is sent before that is committed: a message
-     * that is not sent is neither marked nor forgotten, and whoever is given the record meanwhile waits for the row.
+     * that is not sent is neither marked nor forgotten, and a listener that gets the record meanwhile waits for the row.
      */
     private boolean replay(InboxMessage message, boolean forget) {
         MessageId id = message.entry().id();
@@ -207,7 +207,8 @@ public final class Inbox implements DisposableBean {
         if (forget && this.store.forget(entry.id()) && expected == InboxStatus.PROCESSED) {
             expected = InboxStatus.FORGOTTEN;
         }
-        // Asked when the mark has locked the row: whoever processes the message from now on writes the row after this.
+        // Asked when the mark has locked the row: a listener that processes the message from now on writes the row
+        // later.
         if (!this.table.markReplayed(entry.id(), expected) || (forget && isProcessed(entry.id()))) {
             status.setRollbackOnly();
             return;

@@ -5,12 +5,12 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message in the inbox, with all that was received of it.
+ * A message in the inbox with its whole record.
  *
- * @param entry what is known of it
+ * @param entry the message without these
  * @param key the record's key, exactly as it was received
- * @param headers the record's headers, likewise, in their order
- * @param payload the record's value, likewise; {@code null} if it had none or if it was left out
+ * @param headers the record's headers, as they were received
+ * @param payload the record's value, as it was received; {@code null} if it had none or if it was left out
  */
 public record InboxMessage(InboxEntry entry, byte @Nullable [] key, List<Header> headers, byte @Nullable [] payload) {
 

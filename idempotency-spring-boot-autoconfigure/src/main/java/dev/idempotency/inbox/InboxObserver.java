@@ -3,9 +3,9 @@ package dev.idempotency.inbox;
 import dev.idempotency.MessageId;
 
 /**
- * Hears of the inbox.
+ * Is notified of replays, and of failures that could not be recorded.
  *
- * <p>Define beans of this type to hear of it, too. What an observer throws is logged and goes no further.
+ * <p>Define beans of this type. Exceptions of an observer are logged and ignored.
  */
 public interface InboxObserver {
 

@@ -18,7 +18,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What is read from the table of the inbox. */
+/** Reads the table of the inbox. */
 final class InboxReader {
 
     private static final String ENTRY_COLUMNS =

@@ -19,7 +19,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Keeps the messages of a listener in the inbox, and what becomes of them. */
+/** Writes the messages of a listener, and whether they were processed, to the inbox. */
 public final class InboxRecorder {
 
     private static final Logger logger = LoggerFactory.getLogger(InboxRecorder.class);
@@ -74,13 +74,13 @@ public final class InboxRecorder {
     }
 
     /**
-     * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: if it
-     * cannot be recorded, the messages fare as they would have.
+     * The listener's transaction has been rolled back: records that in a transaction of its own. Throws nothing: the messages
+     * are not affected if it cannot be recorded.
      */
     public void failed(List<Delivered> messages, Throwable failure) {
         try {
             if (this.isOutage.test(messages, failure)) {
-                // Not the messages' failure; and where there is no database, waiting for it twice helps nobody.
+                // Not the messages' failure, and the database is perhaps away.
                 return;
             }
             writeFailed(messages.stream().map(this.keeping).toList(), StackTraceFormatter.format(failure));

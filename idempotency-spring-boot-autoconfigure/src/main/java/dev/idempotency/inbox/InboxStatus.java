@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.springframework.util.StringUtils;
 
-/** What became of a message that is kept, as far as is known. */
+/** The status of a message in the inbox. */
 public enum InboxStatus {
 
     /** The listener has processed it. */

@@ -18,7 +18,7 @@ import java.util.Set;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.ParameterizedPreparedStatementSetter;
 
-/** What is written to the table of the inbox. Rows are locked in the order of their ids, so that nobody deadlocks. */
+/** Writes the table of the inbox. Rows are locked in the order of their ids, to avoid deadlocks. */
 final class InboxTable {
 
     private static final Comparator<KeptMessage> BY_ID =
@@ -90,7 +90,7 @@ final class InboxTable {
         });
     }
 
-    /** Locks those of the messages that are in the table, and says which these are. */
+    /** Locks the messages that are in the table, and returns their ids. */
     Set<MessageId> lock(List<MessageId> ids) {
         Set<MessageId> found = new HashSet<>();
         List<MessageId> ordered =

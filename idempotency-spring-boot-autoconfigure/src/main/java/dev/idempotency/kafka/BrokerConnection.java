@@ -1,22 +1,22 @@
 package dev.idempotency.kafka;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.CommonClientConfigs;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.SecurityConfig;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.util.StringUtils;
 
 /**
  * How clients get to their brokers: the servers, and what these ask of a client.
@@ -92,17 +92,10 @@ public record BrokerConnection(Map<String, Object> settings) {
 
     /** The servers that are named. */
     public Set<String> servers() {
-        return named(this.settings.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG));
-    }
-
-    private static Set<String> named(@Nullable Object servers) {
-        Set<String> names = new TreeSet<>();
-        Stream<?> parts = (servers instanceof Collection<?> several)
-                ? several.stream()
-                : (servers != null) ? Arrays.stream(servers.toString().split(",")) : Stream.empty();
-        parts.map(part -> part.toString().strip())
-                .filter(part -> !part.isEmpty())
-                .forEach(names::add);
-        return names;
+        Object servers = this.settings.get(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG);
+        String names = (servers instanceof Collection<?> several)
+                ? StringUtils.collectionToCommaDelimitedString(several)
+                : Objects.toString(servers, "");
+        return new TreeSet<>(List.of(StringUtils.tokenizeToStringArray(names, ",")));
     }
 }

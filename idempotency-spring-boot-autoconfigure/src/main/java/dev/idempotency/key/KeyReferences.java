@@ -71,9 +71,9 @@ final class KeyReferences {
         } else if (node instanceof BeanReference bean && !this.beanFactory.containsBean(bean.getName())) {
             throw missing("names the bean '%s', but there is none of that name".formatted(bean.getName()));
         } else if (node instanceof TypeReference) {
-            requireType(node);
+            requireType(node, nameOf(node.getChild(0)));
         } else if (node instanceof ConstructorReference) {
-            requireType(node.getChild(0), String.valueOf(node.getChild(0).getValue(state())));
+            requireType(node.getChild(0), nameOf(node.getChild(0)));
         } else if (node instanceof CompoundExpression) {
             require(node.getChild(0), ofElement);
             for (int i = 1; i < node.getChildCount(); i++) {
@@ -128,14 +128,6 @@ final class KeyReferences {
                         : "calls the function #%s, but there is none but #%s".formatted(name, JsonPathFunction.NAME));
     }
 
-    private Class<?> requireType(SpelNode reference) {
-        try {
-            return (Class<?>) reference.getTypedValue(state()).getValue();
-        } catch (EvaluationException | IllegalArgumentException ex) {
-            throw missing("names the type %s, but there is none".formatted(reference.toStringAST()));
-        }
-    }
-
     private void requireType(SpelNode reference, String name) {
         try {
             if (TypeCode.forName(name) == TypeCode.OBJECT) {
@@ -146,8 +138,8 @@ final class KeyReferences {
         }
     }
 
-    private ExpressionState state() {
-        return new ExpressionState(this.context);
+    private String nameOf(SpelNode type) {
+        return String.valueOf(type.getValue(new ExpressionState(this.context)));
     }
 
     private IllegalArgumentException missing(String what) {

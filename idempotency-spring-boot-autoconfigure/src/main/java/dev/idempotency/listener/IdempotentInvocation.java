@@ -147,7 +147,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
-        this.transaction.watch(() -> describe(answer.claimed()));
+        this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
         if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         }

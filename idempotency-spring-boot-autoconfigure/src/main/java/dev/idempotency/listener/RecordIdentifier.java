@@ -6,8 +6,8 @@ import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
 import dev.idempotency.UnusableKeyException;
 import dev.idempotency.definition.ListenerDefinition;
+import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.FatalErrors;
-import dev.idempotency.failure.UnavailableService;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
@@ -102,7 +102,7 @@ public final class RecordIdentifier implements AutoCloseable {
         try {
             record = this.deserializers.deserialize(received);
         } catch (RuntimeException | StackOverflowError ex) {
-            if (UnavailableService.isCauseOf(ex)) {
+            if (Causes.of(ex).tellOfUnavailableService()) {
                 throw ex;
             }
             return RecordIdentification.UNREADABLE;

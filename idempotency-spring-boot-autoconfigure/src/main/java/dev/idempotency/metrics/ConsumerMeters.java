@@ -35,6 +35,8 @@ final class ConsumerMeters implements ConsumerObserver {
             .mapToObj(Duration::ofMillis)
             .toArray(Duration[]::new);
 
+    private final MeterRegistry registry;
+    private final Tags tags;
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
@@ -47,67 +49,58 @@ final class ConsumerMeters implements ConsumerObserver {
     private final AtomicInteger outage = new AtomicInteger();
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
-        Tags tags = Tags.of(IdempotencyMeters.CONSUMER, consumer.name());
+        this.registry = registry;
+        this.tags = Tags.of(IdempotencyMeters.CONSUMER, consumer.name());
         for (Outcome outcome : Outcome.values()) {
-            this.messages.put(
-                    outcome,
-                    Counter.builder(IdempotencyMeters.MESSAGES)
-                            .description("Messages by what became of them")
-                            .tags(tags.and(IdempotencyMeters.OUTCOME, outcome.tag()))
-                            .register(registry));
+            Tags tagged = this.tags.and(IdempotencyMeters.OUTCOME, outcome.tag());
+            this.messages.put(outcome, counter(IdempotencyMeters.MESSAGES, "Messages by what became of them", tagged));
         }
         for (DuplicateKind kind : kindsOf(consumer.strategy())) {
-            this.hits.put(
-                    kind,
-                    Counter.builder(IdempotencyMeters.DEDUP_HITS)
-                            .description("Duplicates by whose doing they are")
-                            .tags(tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT)))
-                            .register(registry));
+            Tags tagged = this.tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT));
+            this.hits.put(kind, counter(IdempotencyMeters.DEDUP_HITS, "Duplicates by whose doing they are", tagged));
         }
-        this.conflicts = Counter.builder(IdempotencyMeters.DEDUP_CONFLICTS)
-                .description("Messages with the id of another one, and another payload")
-                .tags(tags)
-                .register(registry);
         for (ClaimResult result : ClaimResult.values()) {
             this.claims.put(
                     result,
-                    Timer.builder(IdempotencyMeters.CLAIM)
-                            .description("Claims, with the look-up of a duplicate's original")
-                            .tags(tags.and(IdempotencyMeters.RESULT, result.tag()))
+                    timer(IdempotencyMeters.CLAIM, "Claims, with the look-up of a duplicate's original")
+                            .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
                             .serviceLevelObjectives(LATENCIES)
                             .register(registry));
         }
-        this.listener = Timer.builder(IdempotencyMeters.LISTENER)
-                .description("Transactions in which the listener ran, from the wait for a connection to the commit")
-                .tags(tags)
+        this.conflicts = counter(
+                IdempotencyMeters.DEDUP_CONFLICTS,
+                "Messages with the id of another one, and another payload",
+                this.tags);
+        this.retries =
+                counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed", this.tags);
+        this.deadLetters =
+                counter(IdempotencyMeters.DEAD_LETTERS, "Messages published to a dead-letter topic", this.tags);
+        this.positionResets = (consumer.strategy() == Strategy.OFFSET)
+                ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset", this.tags)
+                : null;
+        this.listener = timer(
+                        IdempotencyMeters.LISTENER,
+                        "Transactions in which the listener ran, from the wait for a connection to the commit")
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
-        this.age = Timer.builder(IdempotencyMeters.DEDUP_AGE)
-                .description("How long before its duplicate a message was processed")
-                .tags(tags)
+        this.age = timer(IdempotencyMeters.DEDUP_AGE, "How long before its duplicate a message was processed")
                 .serviceLevelObjectives(agesUpTo(consumer.retention()))
                 .minimumExpectedValue(Duration.ofMillis(100))
                 .maximumExpectedValue(consumer.retention().multipliedBy(2))
                 .register(registry);
-        this.retries = Counter.builder(IdempotencyMeters.RETRIES)
-                .description("Messages that came again because they had failed")
-                .tags(tags)
-                .register(registry);
-        this.deadLetters = Counter.builder(IdempotencyMeters.DEAD_LETTERS)
-                .description("Messages published to a dead-letter topic")
-                .tags(tags)
-                .register(registry);
-        this.positionResets = (consumer.strategy() == Strategy.OFFSET)
-                ? Counter.builder(IdempotencyMeters.POSITION_RESETS)
-                        .description("Positions that no longer held and were reset")
-                        .tags(tags)
-                        .register(registry)
-                : null;
         Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
                 .description("1 while the consumer waits for the database, the broker or keys")
-                .tags(tags)
+                .tags(this.tags)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    private Counter counter(String name, String description, Tags tags) {
+        return Counter.builder(name).description(description).tags(tags).register(this.registry);
+    }
+
+    private Timer.Builder timer(String name, String description) {
+        return Timer.builder(name).description(description).tags(this.tags);
     }
 
     /** A constraint says no more than that it is a duplicate; everybody else knows whose doing it is. */
@@ -206,20 +199,11 @@ final class ConsumerMeters implements ConsumerObserver {
 
     /** How a claim was answered. */
     private enum ClaimResult {
-
-        /** All its messages were free. */
         CLAIMED,
-
-        /** None was: all had been processed before, or were stale. */
         DUPLICATE,
-
         /** A batch with some of each. */
         MIXED,
-
-        /** It waited too long for another transaction. */
         TIMEOUT,
-
-        /** It was not answered: the database refused or did not reply. */
         FAILED;
 
         static ClaimResult of(int claimed, int duplicates) {
@@ -231,10 +215,6 @@ final class ConsumerMeters implements ConsumerObserver {
 
         static ClaimResult of(RuntimeException failure) {
             return (failure instanceof ClaimTimeoutException) ? TIMEOUT : FAILED;
-        }
-
-        String tag() {
-            return name().toLowerCase(Locale.ROOT);
         }
     }
 }

@@ -1,28 +1,54 @@
 package dev.idempotency.metrics;
 
+import dev.idempotency.MessageId;
+import dev.idempotency.inbox.InboxObserver;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.IdempotencyObserver;
+import dev.idempotency.reconciliation.ReconciliationObserver;
+import dev.idempotency.reconciliation.ReconciliationReport;
+import dev.idempotency.reconciliation.ReconciliationReport.State;
+import dev.idempotency.reconciliation.RecordFate;
+import dev.idempotency.retention.CleanupObserver;
+import dev.idempotency.retention.CleanupRun;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Gives every consumer its Micrometer meters, listed in {@link IdempotencyMeters}. */
-public final class MeterObserver implements IdempotencyObserver, ConsumerCounts {
+/** Registers and updates the Micrometer meters that are listed in {@link IdempotencyMeters}. */
+public final class MeterObserver
+        implements IdempotencyObserver, CleanupObserver, InboxObserver, ReconciliationObserver, ConsumerCounts {
 
     private final MeterRegistry registry;
     private final StoreWatch store;
+    private final Timer completeCleanups;
+    private final Timer incompleteCleanups;
+    private final Counter deleted;
+    private final Counter failedCleanups;
+    private final Map<String, Double> missing = new ConcurrentHashMap<>();
 
     public MeterObserver(MeterRegistry registry, StoreWatch store) {
         this.registry = registry;
         this.store = store;
         Gauge.builder(IdempotencyMeters.STORE_ROWS, store, MeterObserver::rows)
                 .description("Messages in the store, estimated")
+                .register(registry);
+        this.completeCleanups = cleanups("complete");
+        this.incompleteCleanups = cleanups("behind");
+        this.deleted = Counter.builder(IdempotencyMeters.CLEANUP_DELETED)
+                .description("Messages that the cleanup forgot")
+                .register(registry);
+        this.failedCleanups = Counter.builder(IdempotencyMeters.CLEANUP_FAILURES)
+                .description("Runs of the cleanup that failed")
                 .register(registry);
     }
 
@@ -44,6 +70,14 @@ public final class MeterObserver implements IdempotencyObserver, ConsumerCounts 
                 .description("Age of the oldest message that is remembered")
                 .tag(IdempotencyMeters.CONSUMER, name)
                 .register(this.registry);
+        Gauge.builder(IdempotencyMeters.RECONCILIATION_MISSING, () -> this.missing.getOrDefault(name, Double.NaN))
+                .description("Messages that the last reconciliation missed and did not send again")
+                .tag(IdempotencyMeters.CONSUMER, name)
+                .register(this.registry);
+        // Registered before there is anything to count.
+        reconciliations(name, State.COMPLETED);
+        replays(name);
+        unrecorded(name);
         return new ConsumerMeters(this.registry, consumer);
     }
 
@@ -54,6 +88,64 @@ public final class MeterObserver implements IdempotencyObserver, ConsumerCounts 
                         counter -> String.valueOf(counter.getId().getTag(tag)),
                         counter -> (long) counter.count(),
                         Long::sum));
+    }
+
+    @Override
+    public void cleanupRan(CleanupRun run) {
+        this.deleted.increment(run.deleted());
+        if (run.failed()) {
+            this.failedCleanups.increment();
+        } else {
+            (run.keepsUp() ? this.completeCleanups : this.incompleteCleanups).record(run.took());
+        }
+    }
+
+    @Override
+    public void replayed(MessageId id) {
+        replays(id.consumer()).increment();
+    }
+
+    @Override
+    public void unrecorded(String consumer, RuntimeException reason) {
+        unrecorded(consumer).increment();
+    }
+
+    @Override
+    public void reconciled(ReconciliationReport report) {
+        reconciliations(report.consumer(), report.state()).record(report.took());
+        double found = report.count(RecordFate.MISSING) - report.replayed();
+        if (report.state() == State.COMPLETED || found > 0) {
+            this.missing.put(report.consumer(), found);
+        }
+    }
+
+    private Timer cleanups(String result) {
+        return Timer.builder(IdempotencyMeters.CLEANUP)
+                .description("Runs of the cleanup")
+                .tag(IdempotencyMeters.RESULT, result)
+                .register(this.registry);
+    }
+
+    private Timer reconciliations(String consumer, State result) {
+        return Timer.builder(IdempotencyMeters.RECONCILIATION)
+                .description("Reconciliations")
+                .tag(IdempotencyMeters.CONSUMER, consumer)
+                .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
+                .register(this.registry);
+    }
+
+    private Counter replays(String consumer) {
+        return Counter.builder(IdempotencyMeters.INBOX_REPLAYS)
+                .description("Messages of the inbox that were sent to their topics again")
+                .tag(IdempotencyMeters.CONSUMER, consumer)
+                .register(this.registry);
+    }
+
+    private Counter unrecorded(String consumer) {
+        return Counter.builder(IdempotencyMeters.INBOX_UNRECORDED)
+                .description("Failures that could not be recorded in the inbox")
+                .tag(IdempotencyMeters.CONSUMER, consumer)
+                .register(this.registry);
     }
 
     private static double rows(StoreWatch watch) {

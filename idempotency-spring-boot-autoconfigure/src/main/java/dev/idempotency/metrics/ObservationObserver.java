@@ -83,7 +83,7 @@ public final class ObservationObserver implements IdempotencyObserver {
             });
         }
 
-        /** Beside its outcome, which is told by itself. */
+        /** In addition to its outcome. */
         @Override
         public void conflict(Conflict conflict) {
             Observation observation = ObservationObserver.this.registry.getCurrentObservation();

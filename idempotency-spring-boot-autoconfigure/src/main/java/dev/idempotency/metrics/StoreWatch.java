@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Asks the store how much it remembers, at most once per interval.
  *
- * <p>Whoever reads a gauge never waits for the database: it is asked on a thread of its own, and its answer is there for
+ * <p>Readers of a gauge never wait for the database: it is asked on another thread, and its answer is there for
  * the next reader. While it does not answer, nothing is known, rather than something old.
  */
 public final class StoreWatch {
@@ -45,7 +45,7 @@ public final class StoreWatch {
         thread.start();
     }
 
-    /** What was answered last; if that is older than the interval, the store is asked for the next time. */
+    /** Returns the last answer; if it is older than the interval, the store is asked for the next time. */
     public StoreStatistics latest() {
         if (isOld() && this.asking.compareAndSet(false, true)) {
             this.executor.execute(() -> {
@@ -59,7 +59,7 @@ public final class StoreWatch {
         return this.last.statistics();
     }
 
-    /** What the store answers; it is waited for if the last answer is older than the interval. */
+    /** Returns the last answer, or waits for a new one if it is older than the interval. */
     public StoreStatistics current() {
         ask();
         return this.last.statistics();

@@ -4,14 +4,11 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 
 /**
- * Hears what becomes of one consumer's messages.
- *
- * <p>Outcomes are told after the transaction has ended, so that what was rolled back is never told as processed. What an
- * observer throws is logged and goes no further.
+ * Observes the messages of one consumer. Outcomes are reported after the transaction has ended; an exception of an observer
+ * is logged and otherwise ignored.
  */
 public interface ConsumerObserver {
 
-    /** Hears nothing. */
     ConsumerObserver NO_OP = new ConsumerObserver() {};
 
     /** A claim has been answered: how many messages were free, how many were not, and how long it took. */
@@ -27,8 +24,8 @@ public interface ConsumerObserver {
     default void duplicate(Duplicate duplicate) {}
 
     /**
-     * A message has the id of another one, and another payload: it was dropped, of which {@link #duplicate} is told, too, or
-     * it {@link #failed}.
+     * A message has the id of another one, and another payload: it was dropped, and reported as a {@link #duplicate}, too,
+     * or it {@link #failed}.
      */
     default void conflict(Conflict conflict) {}
 
@@ -44,16 +41,16 @@ public interface ConsumerObserver {
      */
     default void positionReset(RecordCoordinates first) {}
 
-    /** Messages were rolled back, and come again or go to the recoverer. */
+    /** Messages were rolled back; they are redelivered or go to the recoverer. */
     default void failed(int messages) {}
 
     /** A transaction in which the listener ran has taken this long, from its claim to its commit. */
     default void committed(long nanos) {}
 
-    /** Messages that failed come again, or have been given to the listener again. */
+    /** Messages that failed are redelivered. */
     default void retried(int messages) {}
 
-    /** A message that failed for good has been published to the dead-letter topic of its topic. */
+    /** A message has been published to the dead-letter topic of its topic. */
     default void deadLettered(RecordCoordinates coordinates) {}
 
     /** The consumer has begun to wait for the database; it consumes nothing until it has succeeded. */

@@ -10,13 +10,11 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * The consumers of this application, as far as its listeners have been found by now: all of them once it has started.
- */
+/** The consumers of this application whose listeners have been found: all of them once it has started. */
 @FunctionalInterface
 public interface ConsumerRegistry {
 
-    /** Those of registries that are looked up whenever they are asked: they may come later, or never. */
+    /** The consumers of all registries, which are looked up at each call: they may be created later, or never. */
     static ConsumerRegistry of(Supplier<Stream<ConsumerRegistry>> registries) {
         return () -> registries
                 .get()
@@ -24,10 +22,10 @@ public interface ConsumerRegistry {
                 .toList();
     }
 
-    /** What is known of them; of one with several listeners or containers, as often as it has them. */
+    /** Their descriptions, one per listener and container. */
     Collection<ConsumerDescription> consumers();
 
-    /** Those of them whose messages are recognised in one way. */
+    /** The consumers with this strategy. */
     default ConsumerRegistry recognisedBy(Strategy strategy) {
         return () -> consumers().stream()
                 .filter(consumer -> consumer.strategy() == strategy)

@@ -3,7 +3,7 @@ package dev.idempotency.observe;
 /**
  * Gives every consumer its observer, once, at start-up.
  *
- * <p>Define beans of this type to hear of processed messages and duplicates.
+ * <p>Define beans of this type to observe processed messages and duplicates.
  */
 @FunctionalInterface
 public interface IdempotencyObserver {

@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells observers what has happened. What one of them throws is logged, and the others are told all the same.
+ * Notifies observers. If one of them throws, that is logged, and the others are notified all the same.
  *
  * @param <T> the type of the observers
  */

@@ -2,7 +2,7 @@ package dev.idempotency.observe;
 
 import java.util.Locale;
 
-/** What becomes of a message. */
+/** The outcome of a message. */
 public enum Outcome {
 
     /** Its effects have been committed. */
@@ -14,7 +14,7 @@ public enum Outcome {
     /** A newer version of its entity had been processed before, and it was dropped. */
     STALE,
 
-    /** It was rolled back, and comes again or goes to the recoverer: counted once per attempt. */
+    /** It was rolled back; it is redelivered or goes to the recoverer. Counted once per attempt. */
     FAILED,
 
     /** It has no usable key: it failed, or was processed without deduplication. */

@@ -1,10 +1,10 @@
 /**
- * The observer SPI: what is told of each message, once its fate is certain.
+ * The observer SPI: outcomes of messages, reported once they are certain.
  *
  * <p>For users: {@link dev.idempotency.observe.IdempotencyObserver} beans give each consumer a
- * {@link dev.idempotency.observe.ConsumerObserver}, which hears of {@link dev.idempotency.observe.Outcome outcomes},
+ * {@link dev.idempotency.observe.ConsumerObserver}, which observes {@link dev.idempotency.observe.Outcome outcomes},
  * {@link dev.idempotency.observe.Duplicate duplicates}, {@link dev.idempotency.observe.Stale stale} messages and
- * {@link dev.idempotency.observe.Conflict conflicts}. What else is public is so for other packages of this library.
+ * {@link dev.idempotency.observe.Conflict conflicts}. All other public types are internal.
  */
 @NullMarked
 package dev.idempotency.observe;

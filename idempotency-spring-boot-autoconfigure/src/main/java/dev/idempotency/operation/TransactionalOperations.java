@@ -245,7 +245,8 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
             outcome.duplicates =
                     duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList(), outcome);
             if (!claimed.isEmpty()) {
-                transaction.watch(() -> String.valueOf(ids.get(0)));
+                MessageId first = claimed.iterator().next();
+                transaction.watch(first, first::toString);
             }
             outcome.claimed = ids.stream().filter(claimed::contains).toList();
         } catch (UnprotectedListenerException ex) {

@@ -16,12 +16,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
 
-/** What a container reads, and how far its group has come. */
+/** The topics of a container, and how far its group has come. */
 record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String group) {
 
     private static final String PURPOSE = "reconciliation";
 
-    /** Opens a reader beside the container, that sees what its consumers see. */
+    /** Opens a reader that sees the same records as the container's consumers. */
     PartitionReader open() {
         Object isolation = ContainerFacts.consumerSettings(this.container).get(ConsumerConfig.ISOLATION_LEVEL_CONFIG);
         return new PartitionReader(
@@ -53,7 +53,7 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
                 .toList();
     }
 
-    /** What still stands in its partitions and the group has committed; nothing of a partition that it has not committed. */
+    /** The records that the group has committed, by partition; without partitions of which it has committed nothing. */
     Map<TopicPartition, Range> committed(PartitionReader reader) {
         List<TopicPartition> partitions = partitions(reader);
         Map<TopicPartition, Range> contents = reader.contents(partitions);
@@ -65,7 +65,7 @@ record ContainerScope(AbstractMessageListenerContainer<?, ?> container, String g
         return ranges;
     }
 
-    /** What stands in its partitions and the group has not committed yet. */
+    /** The records that the group has not committed yet, by partition. */
     Map<TopicPartition, Range> uncommitted(PartitionReader reader) {
         List<TopicPartition> partitions = partitions(reader);
         Map<TopicPartition, OffsetAndMetadata> committed = reader.committed(partitions);

@@ -1,13 +1,13 @@
 package dev.idempotency.reconciliation;
 
 /**
- * Hears of reconciliations.
+ * Is notified of reconciliations.
  *
- * <p>Define beans of this type to hear of them, too. What an observer throws is logged and goes no further.
+ * <p>Define beans of this type. Exceptions of an observer are logged and ignored.
  */
 @FunctionalInterface
 public interface ReconciliationObserver {
 
-    /** A reconciliation has ended, one way or the other. */
+    /** A reconciliation has ended, in whatever state. */
     void reconciled(ReconciliationReport report);
 }

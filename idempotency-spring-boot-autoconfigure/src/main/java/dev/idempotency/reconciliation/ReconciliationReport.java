@@ -7,13 +7,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a reconciliation has come, or what it found. Its parts are the properties of a flat JSON object.
+ * The progress or result of a reconciliation. Its parts are the properties of a flat JSON object.
  *
  * @param id its id
  * @param consumer whose records it looks at
  * @param since how far it looks back
  * @param replayFrom it sends again missing records that are not older than this; {@code null} if it sends none
- * @param state how it stands
+ * @param state its state
  * @param startedAt when it began, by the clock of this instance
  * @param took how long it has taken
  * @param records how many offsets there are to look at; holes, as compaction and transactions leave them, are among them
@@ -49,7 +49,7 @@ public record ReconciliationReport(
         @Nullable String replayRefusal,
         @Nullable String failure) {
 
-    /** How a reconciliation stands. */
+    /** The state of a reconciliation. */
     public enum State {
         RUNNING,
         COMPLETED,

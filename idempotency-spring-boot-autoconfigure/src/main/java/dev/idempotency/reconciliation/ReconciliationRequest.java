@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be reconciled.
+ * A request for a reconciliation.
  *
  * @param consumer whose records
  * @param since how far back they are looked at

@@ -1,6 +1,6 @@
 package dev.idempotency.reconciliation;
 
-/** What became of a record that a group has committed. Its text is its name in reports. */
+/** The fate of a record that a group has committed. Its text is its name in reports. */
 public enum RecordFate {
 
     /** It is remembered as processed. */
@@ -15,10 +15,10 @@ public enum RecordFate {
     /** It is in a dead-letter topic of its consumer. */
     DEAD_LETTERED("deadLettered"),
 
-    /** It has failed, was replayed or was forgotten on purpose, as the inbox says. */
+    /** The inbox has it as failed, replayed or forgotten on purpose. */
     FAILED("failedInInbox"),
 
-    /** The listener's filter leaves it out. */
+    /** The listener's filter excludes it. */
     FILTERED("filtered"),
 
     /** It has no key that could be looked for, and is in no dead-letter topic. Nothing more can be said. */

@@ -1,6 +1,6 @@
 /**
- * Holds topics against what is remembered of them: every record that a group has committed must be processed, dead-lettered
- * or recorded as failed.
+ * Compares topics with the processed messages: every record that a group has committed must be processed, dead-lettered or
+ * recorded as failed.
  *
  * <p>For users: the bean {@link dev.idempotency.reconciliation.Reconciliation}, the values that it takes and gives, and the
  * SPI {@link dev.idempotency.reconciliation.ReconciliationObserver}.

@@ -5,9 +5,9 @@ import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dead letter with all that stands in its record.
+ * A dead letter with its whole record.
  *
- * @param letter what is known of it
+ * @param letter the dead letter without these
  * @param key the record's key
  * @param headers the record's headers, in their order
  * @param payload the record's value

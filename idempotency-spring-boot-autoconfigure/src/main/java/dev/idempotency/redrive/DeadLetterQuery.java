@@ -4,7 +4,7 @@ import dev.idempotency.RecordCoordinates;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which dead letters are asked for.
+ * A query for dead letters.
  *
  * @param consumer whose
  * @param status of which status; {@code null} for all

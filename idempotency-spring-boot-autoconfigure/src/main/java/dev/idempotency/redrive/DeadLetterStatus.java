@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.springframework.util.StringUtils;
 
-/** What can become of a dead letter. */
+/** The status of a dead letter. */
 public enum DeadLetterStatus {
 
     /** It can be sent back. */

@@ -7,11 +7,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a redrive has come, or what became of it. Its parts are the properties of a flat JSON object.
+ * The progress or result of a redrive. Its parts are the properties of a flat JSON object.
  *
  * @param consumer whose dead letters are sent back
  * @param selection which of them
- * @param state how it stands
+ * @param state its state
  * @param startedAt when it began, by the clock of this instance
  * @param endedAt when it ended; {@code null} while it runs
  * @param records how many records there are to look at, about: those of other consumers and holes are among them
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param astray how many stay, as they do not lead back to a topic that the consumer reads
  * @param refused how many the brokers or the producer refused, each for reasons of its own; they stay pending
  * @param refusals the first of these
- * @param groups all groups that read the topics, and so see what is sent there; {@code null} if the brokers do not tell
+ * @param groups all groups that read the topics, and so see what is sent there; {@code null} if the brokers do not say
  * @param failure why it ended early, or {@code null}
  */
 public record RedriveReport(
@@ -42,7 +42,7 @@ public record RedriveReport(
         @Nullable Set<String> groups,
         @Nullable String failure) {
 
-    /** How a redrive stands. */
+    /** The state of a redrive. */
     public enum State {
         RUNNING,
         COMPLETED,

@@ -34,7 +34,7 @@ public final class Cleanup {
     }
 
     /**
-     * Cleans up with limits of your own.
+     * Cleans up with other limits.
      *
      * @param batchSize rows per transaction
      * @param rowsPerRun rows per run, which then ends even if there are more

@@ -1,9 +1,9 @@
 package dev.idempotency.retention;
 
 /**
- * Hears of the cleanup that forgets old messages.
+ * Observes the cleanup.
  *
- * <p>Define beans of this type to hear of it, too. What an observer throws is logged and goes no further.
+ * <p>Define beans of this type. Exceptions of an observer are logged, and do not affect the cleanup.
  */
 @FunctionalInterface
 public interface CleanupObserver {

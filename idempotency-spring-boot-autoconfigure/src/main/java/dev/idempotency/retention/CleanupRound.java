@@ -76,7 +76,7 @@ final class CleanupRound {
         return this.deleted < this.rowsPerRun && !restedUntilStopped(System.nanoTime() - start);
     }
 
-    /** What failed for one backlog of a task would fail for the others, after a time-out each; other tasks go on. */
+    /** Skips the other backlogs of the task, each of which would fail after a timeout; other tasks continue. */
     private void failed(CleanupTask task, Throwable ex) {
         FatalErrors.rethrow(ex);
         RuntimeException reason = (ex instanceof RuntimeException exception)

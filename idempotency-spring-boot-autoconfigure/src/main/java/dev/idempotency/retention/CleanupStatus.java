@@ -3,7 +3,7 @@ package dev.idempotency.retention;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the runs of this application instance's cleanup come to. Others that share its database have their own.
+ * Sums up the runs of the cleanup of this application instance.
  *
  * @param lastRun the last run; {@code null} before the first
  * @param lastSuccess the last run that did not fail; {@code null} if none has succeeded

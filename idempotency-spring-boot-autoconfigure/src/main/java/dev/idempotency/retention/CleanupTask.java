@@ -9,13 +9,13 @@ import java.util.List;
  */
 public interface CleanupTask {
 
-    /** What it removes, such as {@code processed}: short, constant, fit for a meter's tag. */
+    /** A short, constant name, such as {@code processed}, which is also a meter's tag. */
     String name();
 
-    /** What there may be to remove now, asked once per run. */
+    /** Returns the rows that may be removed now. Called once per run. */
     List<Backlog> backlogs();
 
-    /** Rows that are removed in batches, each batch a transaction of its own. */
+    /** Rows that are removed in batches, each in a separate transaction. */
     @FunctionalInterface
     interface Backlog {
 

@@ -1,5 +1,5 @@
 /**
- * What may be forgotten, and the cleanup that forgets it.
+ * The cleanup, which removes rows that are older than their retention.
  *
  * <p>For users: {@link dev.idempotency.retention.Cleanup}, to be run on a schedule of their own, with its limits, its runs
  * and its status; beans of type {@link dev.idempotency.retention.CleanupTask} and

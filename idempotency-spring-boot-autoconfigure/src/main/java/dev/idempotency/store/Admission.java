@@ -12,17 +12,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may enter: the answer to a claim, as a value.
+ * The answer to a claim: which messages the listener is called with.
  *
  * @param admitted the messages that the listener is called with, in order
  * @param duplicates those that it is not called with, as they were processed before
  * @param stale those that it is not called with, as something newer was processed before
- * @param conflicts those of the duplicates that have the id of another message, in order
+ * @param conflicts the duplicates that reuse the id of another message, in order
  */
 public record Admission(
         List<Candidate> admitted, List<Duplicate> duplicates, List<Stale> stale, Map<Candidate, Conflict> conflicts) {
 
-    /** One in which nothing is stale, and nobody has the id of another. */
+    /** An answer without stale messages and conflicts. */
     public Admission(List<Candidate> admitted, List<Duplicate> duplicates) {
         this(admitted, duplicates, List.of(), Map.of());
     }

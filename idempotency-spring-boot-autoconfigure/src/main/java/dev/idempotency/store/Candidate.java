@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param record the record that was delivered
  * @param id its identity; without one it enters unclaimed
  * @param coordinates where its record stood first
- * @param payloadDigest what its payload is known by; {@code null} if that is not known, or nobody asks
+ * @param payloadDigest the digest of its payload; {@code null} if payloads are not compared
  * @param version which version of which entity it carries; {@code null} if it is not recognised by that
  */
 public record Candidate(

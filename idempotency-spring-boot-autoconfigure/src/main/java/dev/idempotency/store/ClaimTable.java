@@ -60,7 +60,7 @@ final class ClaimTable<T> {
         T read(MessageId id, ResultSet row, int first) throws SQLException;
     }
 
-    /** Finds rows of one consumer, in the current transaction or one of its own. */
+    /** Finds rows of one consumer, in the current transaction or a new one. */
     Map<MessageId, T> find(Collection<MessageId> ids) {
         return this.database.inTransaction(jdbc -> find(ids, "", jdbc));
     }

@@ -17,8 +17,6 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -31,8 +29,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * can ask whether it still stands.
  */
 final class ClaimTransaction {
-
-    private static final Logger logger = LoggerFactory.getLogger(ClaimTransaction.class);
 
     private static final int CLOCK_TOLERANCE_MILLIS = 100;
 
@@ -60,9 +56,9 @@ final class ClaimTransaction {
     }
 
     /**
-     * What a statement answers that may have to wait for another transaction.
+     * Executes a statement that may have to wait for another transaction.
      *
-     * @param claimed what is claimed, for the message of the exception if that takes too long
+     * @param claimed describes the claim in the exception if that takes too long
      */
     <T> T execute(LimitedStatement<T> statement, Supplier<String> claimed) {
         ConnectionHolder holder = holder();
@@ -141,7 +137,7 @@ final class ClaimTransaction {
         String query = this.database.dialect().transactionIdQuery();
         if (query != null) {
             String id = this.database.jdbc().queryForObject(query, String.class);
-            return () -> id == null || report(id.equals(this.database.jdbc().queryForObject(query, String.class)));
+            return () -> id == null || id.equals(this.database.jdbc().queryForObject(query, String.class));
         }
         try {
             Savepoint savepoint = holder().getConnection().setSavepoint();
@@ -159,21 +155,10 @@ final class ClaimTransaction {
         } catch (SQLException ex) {
             String state = String.valueOf(ex.getSQLState());
             if (UNKNOWN_SAVEPOINT.stream().anyMatch(state::startsWith)) {
-                return report(false);
+                return false;
             }
             throw translate(ex, "release a savepoint");
         }
-    }
-
-    /** What failed for that reason is redelivered, and dropped in silence if the claim was committed. */
-    private static boolean report(boolean held) {
-        if (!held) {
-            logger.error(
-                    "The database ended a transaction with claims before its commit. If a statement committed it (create,"
-                            + " alter, drop or truncate table, start transaction), its messages stay claimed and are dropped when they"
-                            + " are redelivered: keep such statements out of listeners. After a deadlock, nothing is lost.");
-        }
-        return held;
     }
 
     private ConnectionHolder holder() {
@@ -191,7 +176,7 @@ final class ClaimTransaction {
                 + " @IdempotentListener(transactionManager = …).");
     }
 
-    /** Whole seconds, as JDBC knows no less; and no longer than what is left of the transaction's own time. */
+    /** Returns whole seconds, as JDBC needs, and at most the time that the transaction has left. */
     private int timeoutSeconds(ConnectionHolder holder) {
         long seconds = claimSeconds();
         if (holder.hasTimeout()) {

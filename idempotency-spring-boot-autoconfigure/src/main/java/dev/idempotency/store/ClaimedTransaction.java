@@ -1,11 +1,15 @@
 package dev.idempotency.store;
 
 import dev.idempotency.IdempotencyException;
+import dev.idempotency.MessageId;
 import dev.idempotency.TransactionLostException;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -28,6 +32,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class ClaimedTransaction implements TransactionSynchronization {
 
+    private static final Logger logger = LoggerFactory.getLogger(ClaimedTransaction.class);
+
     /** Work that may throw anything. */
     @FunctionalInterface
     public interface Work<T extends @Nullable Object> {
@@ -42,6 +48,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
     private @Nullable TransactionStatus status;
     private @Nullable BooleanSupplier held;
     private Supplier<String> claimed = () -> "";
+    private @Nullable MessageId claimedId;
     private boolean rollbackRequested;
     private boolean committing;
     private boolean committed;
@@ -142,10 +149,16 @@ public final class ClaimedTransaction implements TransactionSynchronization {
         this.rollbackRequested = true;
     }
 
-    /** Messages have been claimed: watches the transaction, unless an earlier claim in it does. */
-    public void watch(Supplier<String> messages) {
+    /**
+     * Watches the transaction, unless an earlier claim in it does.
+     *
+     * @param id one of the messages that have been claimed, if one has an id
+     * @param messages describes them
+     */
+    public void watch(@Nullable MessageId id, Supplier<String> messages) {
         boolean joined = this.status != null && !this.status.isNewTransaction();
         if (this.held == null && !(joined && isWatchedByAnother())) {
+            this.claimedId = id;
             this.claimed = messages;
             this.held = this.store.watchTransaction();
         }
@@ -187,15 +200,32 @@ public final class ClaimedTransaction implements TransactionSynchronization {
     public void requireHeld() {
         BooleanSupplier asked = this.held;
         this.held = null;
-        if (asked != null && !asked.getAsBoolean()) {
+        if (asked != null && !asked.getAsBoolean() && !isCommittedEarly()) {
             throw new TransactionLostException(
-                    ("The database has ended the transaction of %s. Either a statement failed in it and the error was caught:"
-                                    + " let the error reach the caller, or keep the statement in a transaction of its own"
-                                    + " (REQUIRES_NEW in another bean, or NESTED with a JdbcTransactionManager). Or a"
-                                    + " statement committed it early, on MariaDB, MySQL or H2 (create, alter, drop or"
-                                    + " truncate table, start transaction): keep it out of the transaction.")
+                    ("The database has ended the transaction of %s, as a statement failed in it and the error was caught."
+                                    + " Let the error reach the caller, or keep the statement in a transaction of its own"
+                                    + " (REQUIRES_NEW in another bean, or NESTED with a JdbcTransactionManager).")
                             .formatted(this.claimed.get()));
         }
+    }
+
+    /** Whether a statement committed the transaction with its claim: to fail now would lose what came after it. */
+    private boolean isCommittedEarly() {
+        MessageId id = this.claimedId;
+        try {
+            if (id == null || this.store.find(List.of(id)).isEmpty()) {
+                return false;
+            }
+        } catch (RuntimeException ex) {
+            // PostgreSQL answers nothing in a transaction that it has given up.
+            return false;
+        }
+        logger.warn(
+                "A statement committed the transaction of {} early (create, alter, drop or truncate table, start"
+                        + " transaction). A failure after it would lose the message: keep such statements out of"
+                        + " listeners.",
+                this.claimed.get());
+        return true;
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
-/** Any store, as a listener's transaction uses it: its failures are told from the listener's, so no message is given up. */
+/** Marks the failures of any store as such, so that no message is dead-lettered for them. */
 public record FailureTranslatingStore(ProcessedMessageStore store) implements ProcessedMessageStore {
 
     @Override

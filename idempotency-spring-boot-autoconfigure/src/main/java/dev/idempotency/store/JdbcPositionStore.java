@@ -128,7 +128,7 @@ public final class JdbcPositionStore {
     }
 
     /**
-     * Forgets where a consumer stands in a partition, so that what comes again of it is processed again.
+     * Forgets the position of a consumer in a partition, so that redelivered records are processed again.
      *
      * @return whether it was known
      */

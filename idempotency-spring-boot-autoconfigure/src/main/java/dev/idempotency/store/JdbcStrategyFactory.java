@@ -7,7 +7,7 @@ import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import org.springframework.jdbc.core.ConnectionCallback;
 
-/** Makes the strategies that have a table of their own, beside that of processed messages. */
+/** Creates the strategies that do not use the table of processed messages. */
 public final class JdbcStrategyFactory {
 
     private final IdempotencyDatabase database;

@@ -26,7 +26,7 @@ public final class MessageIdStrategy implements AdmissionStrategy {
 
     private final ProcessedMessageStore store;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
     /** {@code store} is where the consumer's messages are claimed. */
@@ -83,13 +83,13 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         return new Admission(admitted, duplicates, List.of(), conflicts);
     }
 
-    /** What is known of the message that another one is a duplicate of. */
+    /** The message that another one is a duplicate of. */
     private record Original(
             @Nullable ProcessedMessage processed,
             @Nullable RecordCoordinates coordinates,
             @Nullable Long payloadDigest) {
 
-        /** One of the same delivery, which may enter. */
+        /** A message of the same delivery. */
         static Original of(Candidate first) {
             return new Original(null, first.coordinates(), first.payloadDigest());
         }

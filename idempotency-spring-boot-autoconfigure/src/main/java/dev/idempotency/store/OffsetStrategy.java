@@ -46,7 +46,7 @@ final class OffsetStrategy implements AdmissionStrategy {
     private final TopicIdTracker topics;
     private final ConsumerObserver observer;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean duplicatesExpected;
 
     OffsetStrategy(String consumer, JdbcPositionStore positions, TopicIdTracker topics, ConsumerObserver observer) {

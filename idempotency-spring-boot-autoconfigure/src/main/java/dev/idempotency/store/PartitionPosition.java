@@ -8,7 +8,7 @@ import java.time.Instant;
  * @param topic the topic's name
  * @param partition the partition
  * @param topicId the id that Kafka gave the topic
- * @param nextOffset the offset before which all has been processed, or given up
+ * @param nextOffset the offset before which all records have been processed or dead-lettered
  * @param processedAt when it was moved, by the database's clock
  */
 public record PartitionPosition(String topic, int partition, String topicId, long nextOffset, Instant processedAt) {}

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param coordinates the record whose delivery was processed
  * @param processedAt when, by the database's clock
  * @param age how long ago that was, by the database's clock; never negative
- * @param payloadDigest what was claimed with it; {@code null} if that is not known
+ * @param payloadDigest the digest of its payload; {@code null} if unknown
  */
 public record ProcessedMessage(
         MessageId id,

@@ -92,7 +92,7 @@ public final class ProcessedMessagePurge {
     }
 
     /**
-     * What was deleted.
+     * The result of a purge.
      *
      * @param rows how many rows
      * @param upTo the time of the youngest of them, or where the purge began if there were none

@@ -72,7 +72,7 @@ public interface ProcessedMessageStore {
     }
 
     /**
-     * Says whether any message of a consumer is known. While it is not, messages without a key are not given up.
+     * Says whether any message of a consumer is known. While it is not, messages without a key are not dead-lettered.
      *
      * @param consumer the consumer's name
      * @return by default, that there is one

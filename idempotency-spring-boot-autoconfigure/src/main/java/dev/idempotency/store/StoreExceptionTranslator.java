@@ -12,7 +12,7 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Tells whether the failure of a statement of the library's own is the store's: anything but data that the database refuses,
+ * Decides whether the failure of one of the library's statements is the store's: anything but data that the database refuses,
  * a transaction in which the listener has caused an error before, or time that the listener has used up.
  */
 public final class StoreExceptionTranslator {
@@ -30,7 +30,7 @@ public final class StoreExceptionTranslator {
     /** PostgreSQL: an earlier statement has failed, and the listener has caught the error. */
     private static final String TRANSACTION_ABORTED = "25P02";
 
-    /** A deadlock on all databases but PostgreSQL, which has a state of its own for that. */
+    /** A deadlock, except on PostgreSQL. */
     private static final String SERIALIZATION_FAILURE = "40001";
 
     private static final String DEADLOCK = "40P01";
@@ -49,7 +49,7 @@ public final class StoreExceptionTranslator {
         }
     }
 
-    /** Returns the failure of a task as it is to be thrown. */
+    /** Returns the exception to throw for the failure of a task. */
     public static RuntimeException translate(String task, RuntimeException failure) {
         if (failure instanceof IdempotencyException
                 || failure instanceof TransactionTimedOutException

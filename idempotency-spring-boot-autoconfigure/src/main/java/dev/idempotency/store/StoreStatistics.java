@@ -20,7 +20,7 @@ public record StoreStatistics(@Nullable Long rows, Map<String, Duration> oldestA
         oldestAges = Map.copyOf(oldestAges);
     }
 
-    /** What two tables hold together; of a consumer in both, what the other one says of its oldest message. */
+    /** Adds the statistics of another table, whose ages take precedence. */
     public StoreStatistics plus(StoreStatistics other) {
         Map<String, Duration> ages = new HashMap<>(this.oldestAges);
         ages.putAll(other.oldestAges);

@@ -29,7 +29,7 @@ final class VersionStrategy implements AdmissionStrategy {
 
     private final JdbcVersionStore versions;
 
-    /** Of all threads of the consumer: whoever is wrong about it is slower, and that is all. */
+    /** A guess, shared by all threads of the consumer: a wrong one costs time only. */
     private volatile boolean refusalsExpected;
 
     VersionStrategy(JdbcVersionStore versions) {

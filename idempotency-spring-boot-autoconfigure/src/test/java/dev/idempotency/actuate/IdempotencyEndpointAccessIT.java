@@ -14,10 +14,6 @@ import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -39,33 +35,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 class IdempotencyEndpointAccessIT {
 
-    @Test
-    void unlessAccessIsUnrestrictedThereIsNothingButReading() throws Exception {
-        List<String> properties = List.of(
-                "spring.main.web-application-type=servlet",
-                "server.port=0",
-                "management.endpoints.web.exposure.include=*");
-        try (TestApplication app =
-                TestApplication.start("jdbc:h2:mem:access;DB_CLOSE_DELAY=-1;DATABASE_TO_UPPER=false", properties)) {
-            JdbcTemplate jdbc = app.jdbc();
-            jdbc.update("insert into idempotency_processed (consumer_id, message_id, record_topic, record_partition,"
-                    + " record_offset) values ('billing', '1', 'bills', 0, 0)");
-            assertThat(request(app, "GET", "/idempotency?consumer=billing&messageId=1"))
-                    .isEqualTo(200);
-            assertThat(request(app, "DELETE", "/idempotency?consumer=billing&messageId=1"))
-                    .isEqualTo(405);
-            assertThat(jdbc.queryForObject("select count(*) from idempotency_processed", Integer.class))
-                    .isOne();
-            for (String endpoint : List.of("/idempotencydeadletters", "/idempotencyreconciliation")) {
-                assertThat(request(app, "GET", endpoint)).as(endpoint).isEqualTo(200);
-                assertThat(request(app, "POST", endpoint)).as(endpoint).isEqualTo(405);
-                assertThat(request(app, "DELETE", endpoint + "?consumer=billing"))
-                        .as(endpoint)
-                        .isEqualTo(405);
-            }
-        }
-    }
-
     /** As pools other than Hikari's have it: nobody rolls back what is open on a connection that comes back. */
     @Test
     void withConnectionsThatDoNotCommitByThemselvesMessagesAreForgottenAndNoTransactionIsLeftOpen() throws Exception {
@@ -82,18 +51,20 @@ class IdempotencyEndpointAccessIT {
                                 "idempotency.cleanup.interval=-",
                                 "topic=" + TestKafka.createTopic("access", 1)),
                         Twins.class)) {
+            Actuator actuator = new Actuator(app);
             insertProcessed(app, "billing", "1");
             insertProcessed(app, "billing", "eu/1");
             insertProcessed(app, "billing/eu", "1");
             String first = "/idempotency?consumer=billing&messageId=1";
-            assertThat(request(app, "DELETE", first)).isEqualTo(204);
-            assertThat(request(app, "DELETE", first)).isEqualTo(404);
-            assertThat(request(app, "GET", first)).isEqualTo(200);
-            assertThat(request(app, "GET", "/idempotency")).isEqualTo(200);
-            assertThat(request(app, "GET", "/idempotencyinbox")).isEqualTo(200);
-            assertThat(request(app, "GET", "/idempotencyinbox?consumer=billing&messageId=1"))
+            assertThat(actuator.delete(first).statusCode()).isEqualTo(204);
+            assertThat(actuator.delete(first).statusCode()).isEqualTo(404);
+            assertThat(actuator.get(first).statusCode()).isEqualTo(200);
+            assertThat(actuator.get("/idempotency").statusCode()).isEqualTo(200);
+            assertThat(actuator.get("/idempotencyinbox").statusCode()).isEqualTo(200);
+            assertThat(actuator.get("/idempotencyinbox?consumer=billing&messageId=1")
+                            .statusCode())
                     .isEqualTo(404);
-            assertThat(request(app, "GET", "/health")).isEqualTo(200);
+            assertThat(actuator.get("/health").statusCode()).isEqualTo(200);
             assertThat(app.bean(Cleanup.class).run().failed()).isFalse();
             assertThat(app.bean(Inbox.class).replayFailed("billing").sent()).isZero();
             assertThat(app.bean(ProcessedMessageStore.class).hasProcessed("nobody"))
@@ -101,9 +72,11 @@ class IdempotencyEndpointAccessIT {
             assertThat(app.bean(Schema.class).missing()).isEmpty();
             assertThat(app.bean(LeftOpen.class).where).isEmpty();
 
-            assertThat(request(app, "DELETE", "/idempotency?consumer=billing/eu&messageId=1"))
+            assertThat(actuator.delete("/idempotency?consumer=billing/eu&messageId=1")
+                            .statusCode())
                     .isEqualTo(204);
-            assertThat(request(app, "DELETE", "/idempotency?consumer=billing&messageId=eu%2F1"))
+            assertThat(actuator.delete("/idempotency?consumer=billing&messageId=eu%2F1")
+                            .statusCode())
                     .isEqualTo(204);
             assertThat(count(database)).isZero();
         }
@@ -181,15 +154,5 @@ class IdempotencyEndpointAccessIT {
                 }
             }
         }
-    }
-
-    private static int request(TestApplication app, String method, String path) throws Exception {
-        String port = app.context().getEnvironment().getProperty("local.server.port");
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/actuator" + path))
-                .method(method, HttpRequest.BodyPublishers.noBody())
-                .build();
-        return HttpClient.newHttpClient()
-                .send(request, HttpResponse.BodyHandlers.ofString())
-                .statusCode();
     }
 }

@@ -58,7 +58,7 @@ public final class ObservedApplication implements AutoCloseable {
                         "management.endpoint.health.show-details=always",
                         "management.endpoint.idempotency.access=unrestricted",
                         "idempotency.observe.store-interval=50ms",
-                        "idempotency.cleanup.enabled=false",
+                        "idempotency.cleanup.interval=-",
                         "idempotency.claim.timeout=3s",
                         "billing.topic=" + this.billingTopic,
                         "billing.group=" + this.billingGroup,

@@ -8,15 +8,11 @@ import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
-import dev.idempotency.actuate.KnownParameters;
 import dev.idempotency.database.Dialect;
 import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.key.MessageKeyResolver;
-import dev.idempotency.metrics.CleanupMeters;
-import dev.idempotency.metrics.InboxMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
-import dev.idempotency.metrics.ReconciliationMeters;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.result.ResultConverter;
@@ -59,7 +55,6 @@ class BackOffTests {
     @ValueSource(
             classes = {
                 Cleanup.class,
-                CleanupMeters.class,
                 CleanupSchedule.class,
                 DeadLetters.class,
                 Dialect.class,
@@ -69,14 +64,11 @@ class BackOffTests {
                 IdempotencyInboxEndpoint.class,
                 IdempotencyReconciliationEndpoint.class,
                 IdempotentOperations.class,
-                InboxMeters.class,
-                KnownParameters.class,
                 MessageKeyResolver.class,
                 MeterObserver.class,
                 ObservationObserver.class,
                 ProcessedMessageStore.class,
                 Reconciliation.class,
-                ReconciliationMeters.class,
                 ResultConverter.class
             })
     <T> void whenTheUserDefinesTheirOwnThenOursBacksOff(Class<T> type) {

@@ -6,20 +6,18 @@ import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ForgetfulStore;
-import dev.idempotency.metrics.CleanupMeters;
 import dev.idempotency.metrics.MeterObserver;
 import dev.idempotency.metrics.ObservationObserver;
 import dev.idempotency.metrics.StoreWatch;
+import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.ProcessedMessageStore;
 import dev.idempotency.store.StoreStatistics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -44,7 +42,6 @@ class ObservabilityAutoConfigurationTests {
     void withRegistriesThereAreMetersAndObservations() {
         this.withRegistries.run(context -> assertThat(context)
                 .hasSingleBean(MeterObserver.class)
-                .hasSingleBean(CleanupMeters.class)
                 .hasSingleBean(ObservationObserver.class)
                 .hasSingleBean(IdempotencyHealthIndicator.class));
     }
@@ -54,7 +51,6 @@ class ObservabilityAutoConfigurationTests {
         this.runner.run(context -> assertThat(context)
                 .hasNotFailed()
                 .doesNotHaveBean(MeterObserver.class)
-                .doesNotHaveBean(CleanupMeters.class)
                 .doesNotHaveBean(ObservationObserver.class));
     }
 
@@ -70,25 +66,14 @@ class ObservabilityAutoConfigurationTests {
     }
 
     @Test
-    void withoutMicrometerAndActuatorTheApplicationStarts() {
-        this.runner
-                .withClassLoader(new FilteredClassLoader(
-                        MeterRegistry.class, ObservationRegistry.class, Endpoint.class, Health.class))
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .hasSingleBean(StoreWatch.class)
-                        .doesNotHaveBean(IdempotencyEndpoint.class)
-                        .doesNotHaveBean(IdempotencyHealthIndicator.class));
-    }
-
-    @Test
     void whenTheLibraryIsOffNothingIsObserved() {
         this.withRegistries.withPropertyValues("idempotency.enabled=false").run(context -> assertThat(context)
                 .doesNotHaveBean(MeterObserver.class)
                 .doesNotHaveBean(ObservationObserver.class)
                 .doesNotHaveBean(IdempotencyEndpoint.class)
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)
-                .doesNotHaveBean(StoreWatch.class));
+                .doesNotHaveBean(StoreWatch.class)
+                .doesNotHaveBean(Cleanup.class));
     }
 
     @Test
@@ -98,16 +83,6 @@ class ObservabilityAutoConfigurationTests {
                 .run(context -> assertThat(context)
                         .doesNotHaveBean(IdempotencyEndpoint.class)
                         .doesNotHaveBean(ConsumerReports.class));
-    }
-
-    @Test
-    void whenTheUserDefinesTheirOwnEndpointOursBacksOff() {
-        this.withRegistries
-                .withUserConfiguration(EndpointOfTheUser.class)
-                .withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
-                .run(context -> assertThat(context)
-                        .hasSingleBean(IdempotencyEndpoint.class)
-                        .hasBean("endpointOfTheUser"));
     }
 
     @Test
@@ -132,29 +107,12 @@ class ObservabilityAutoConfigurationTests {
         });
     }
 
-    @Test
-    void anIntervalThatIsNotPositiveIsRefused() {
-        this.runner.withPropertyValues("idempotency.observe.store-interval=0s").run(context -> assertThat(context)
-                .getFailure()
-                .rootCause()
-                .hasMessageContaining("idempotency.observe.store-interval must be positive"));
-    }
-
     @Configuration(proxyBeanMethods = false)
     static class StoreOfTheUser {
 
         @Bean
         ProcessedMessageStore storeOfTheUser() {
             return new ForgetfulStore();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class EndpointOfTheUser {
-
-        @Bean
-        IdempotencyEndpoint endpointOfTheUser(ProcessedMessageStore store) {
-            return new IdempotencyEndpoint(null, store);
         }
     }
 }

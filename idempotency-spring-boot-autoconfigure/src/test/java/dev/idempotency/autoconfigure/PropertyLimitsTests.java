@@ -30,6 +30,8 @@ class PropertyLimitsTests {
         "broker-check-timeout, -1s, must not be negative",
         "claim.timeout, 0s, must be positive",
         "claim.timeout, 25h, at most 24 hours",
+        "cleanup.interval, 99999999d, at most 36500d",
+        "cleanup.orphans-after, 23h, at least PT24H",
         "dead-letters.max-redrives, 0, at least 1",
         "errors.dead-letter.suffix, ' ', must not be blank",
         "errors.dead-letter.suffix, /dlt, letters",
@@ -37,13 +39,15 @@ class PropertyLimitsTests {
         "errors.max-attempts, 0, idempotency.errors.max-attempts must be 1 or more",
         "errors.max-interval, 9999999999d, at most 365 days",
         "errors.max-interval, 1ms, must not be shorter",
-        "errors.multiplier, 0.5, idempotency.errors.multiplier must be 1 or more",
-        "errors.multiplier, NaN, 1 or more",
-        "errors.outage.initial-interval, -1s, a millisecond or more",
+        "errors.outage.max-interval, -1s, a millisecond or more",
         "errors.outage.max-interval, 9223372036854775807s, at most 365 days",
         "inbox.max-payload, 2GB, between 0B and",
         "observe.store-interval, 99999999d, at most 36500d",
+        "observe.store-interval, 0s, must be positive",
+        "dead-letters.redrives-per-second, 0, at least 1",
         "reconciliation.records-per-second, 0, at least 1",
+        "reconciliation.cron, every night, cron expression",
+        "reconciliation.cron, 0 0 4 31 2 *, a time to come",
         "results.max-size, 0B, between 1B and"
     })
     void aSettingThatMakesNoSenseFailsTheStartWithItsNameAndWhatItMayBe(String name, String value, String reason) {
@@ -71,7 +75,7 @@ class PropertyLimitsTests {
     @Test
     void relaxedChecksAreNamedInAnySpellingAndUnknownOnesAreRefused() {
         this.runner.withPropertyValues("idempotency.relaxed-checks=autocommit").run(context -> assertThat(
-                        context.getBean(CheckProperties.class).relaxedChecks())
+                        context.getBean(IdempotencyProperties.class).relaxedChecks())
                 .containsExactly(Check.AUTO_COMMIT));
         this.runner
                 .withPropertyValues("idempotency.relaxed-checks=auto-comit")

@@ -74,12 +74,11 @@ final class ContractApplication implements AutoCloseable {
             Map.entry("spring.jpa.hibernate.ddl-auto", "none"),
             Map.entry("idempotency.broker-check-timeout", "0"),
             Map.entry("idempotency.claim.timeout", "1s"),
-            Map.entry("idempotency.cleanup.enabled", "false"),
+            Map.entry("idempotency.cleanup.interval", "-"),
             Map.entry("idempotency.errors.initial-interval", "20ms"),
             Map.entry("idempotency.errors.max-interval", "50ms"),
             Map.entry("idempotency.errors.max-attempts", ATTEMPTS),
-            Map.entry("idempotency.errors.outage.initial-interval", "10ms"),
-            Map.entry("idempotency.errors.outage.max-interval", "50ms"));
+            Map.entry("idempotency.errors.outage.max-interval", "20ms"));
 
     /** Tables of the listeners, with a trigger that fails at the commit where a command asks for it. */
     private static final List<String> TABLES = List.of(

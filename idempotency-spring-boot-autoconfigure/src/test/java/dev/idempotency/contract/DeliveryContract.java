@@ -73,6 +73,10 @@ abstract class DeliveryContract {
                         .expect(effects("a", "c"), deadLetters("is-named"))
                         .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
                 scenario(kind)
+                        .send("1:a", "2:is-misnamed", "3:c")
+                        .expect(effects("a", "c"), deadLetters("is-misnamed"))
+                        .unless(!kind.toString().contains("batch"), "it gets its messages one by one"),
+                scenario(kind)
                         .send("1:a", "2:violates-itself", "3:c")
                         .expect(effects("a", "c"), deadLetters("violates-itself"))
                         .unless(kind.strategy != Strategy.UNIQUE_CONSTRAINT, "it has no constraint"),

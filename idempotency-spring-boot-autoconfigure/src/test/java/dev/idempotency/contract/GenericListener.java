@@ -67,6 +67,9 @@ abstract class GenericListener {
             if (orders.get(i).command.equals("is-named")) {
                 throw new BatchListenerFailedException("told to fail", i);
             }
+            if (orders.get(i).command.equals("is-misnamed")) {
+                throw new BatchListenerFailedException("told to fail", orders.size() - 1);
+            }
             if (nacks(orders.get(i), attempt)) {
                 acknowledgment.nack(i, NACK);
                 return;

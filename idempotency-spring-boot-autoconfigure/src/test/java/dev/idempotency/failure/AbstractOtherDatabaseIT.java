@@ -20,9 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Import;
@@ -35,7 +34,7 @@ abstract class AbstractOtherDatabaseIT {
 
     static final int MAX_ATTEMPTS = 2;
 
-    private final String suffix = TestKafka.uniqueName("");
+    private final String topic = TestKafka.uniqueName("records");
 
     TestApplication app;
 
@@ -47,13 +46,13 @@ abstract class AbstractOtherDatabaseIT {
 
     @BeforeAll
     void start() throws SQLException {
-        TestKafka.createTopics(1, "records" + this.suffix, "batches" + this.suffix);
+        TestKafka.createTopics(1, this.topic);
         this.app = TestApplication.start(
                 jdbcUrl(),
                 List.of(
-                        "suffix=" + this.suffix,
+                        "topic=" + this.topic,
                         "spring.datasource.hikari.connection-timeout=2000",
-                        "idempotency.cleanup.enabled=false",
+                        "idempotency.cleanup.interval=-",
                         "idempotency.errors.initial-interval=20ms",
                         "idempotency.errors.max-interval=50ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
@@ -68,36 +67,31 @@ abstract class AbstractOtherDatabaseIT {
         }
     }
 
-    final void send(String kind, String payload) {
-        this.app.send(kind + this.suffix, payload, payload);
-    }
-
-    final void awaitCaughtUp(String kind) {
-        this.app.awaitCaughtUp(kind + this.suffix, kind + this.suffix);
+    final void send(String payload) {
+        this.app.send(this.topic, payload, payload);
     }
 
     final Health health() {
         return this.app.bean(IdempotencyHealthIndicator.class).health(true);
     }
 
-    final void awaitMoreRetriesThanAttempts(String kind) {
+    final void awaitMoreRetriesThanAttempts() {
         Retries retries = this.app.bean(Retries.class);
-        int before = retries.of(kind);
-        await().atMost(Duration.ofSeconds(30)).until(() -> retries.of(kind) > before + 2 * MAX_ATTEMPTS);
+        int before = retries.of("records");
+        await().atMost(Duration.ofSeconds(30)).until(() -> retries.of("records") > before + 2 * MAX_ATTEMPTS);
     }
 
-    final void assertDeadLettered(String kind, String payload, int attempts) {
-        awaitCaughtUp(kind);
-        assertThat(TopicContents.values(kind + this.suffix + "-dlt")).containsOnlyOnce(payload);
+    final void assertDeadLettered(String payload) {
+        this.app.awaitCaughtUp(this.topic, this.topic);
+        assertThat(TopicContents.values(this.topic + "-dlt")).containsOnlyOnce(payload);
         assertThat(this.app.bean(Effects.class).all()).doesNotContain(payload);
-        assertThat(this.app.bean(Listeners.class).attempts()).containsEntry(payload, attempts);
+        assertThat(this.app.bean(Listeners.class).attempts()).containsEntry(payload, MAX_ATTEMPTS);
     }
 
-    final void assertAppliedOnce(String kind, String... payloads) {
-        awaitCaughtUp(kind);
-        Map<String, Integer> counts = this.app.bean(Effects.class).counts();
-        assertThat(payloads).allSatisfy(payload -> assertThat(counts).containsEntry(payload, 1));
-        assertThat(TopicContents.values(kind + this.suffix + "-dlt")).doesNotContain(payloads);
+    final void assertAppliedOnce(String payload) {
+        this.app.awaitCaughtUp(this.topic, this.topic);
+        assertThat(this.app.bean(Effects.class).counts()).containsEntry(payload, 1);
+        assertThat(TopicContents.values(this.topic + "-dlt")).doesNotContain(payload);
     }
 
     final void asAdmin(String... statements) throws SQLException {
@@ -109,24 +103,22 @@ abstract class AbstractOtherDatabaseIT {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
-    void aTableThatIsGoneIsWaitedFor(String kind) throws SQLException {
+    @Test
+    void aTableThatIsGoneIsWaitedFor() throws SQLException {
         asAdmin("alter table idempotency_processed rename to gone");
         try {
-            send(kind, kind + " patient");
-            awaitMoreRetriesThanAttempts(kind);
+            send("patient");
+            awaitMoreRetriesThanAttempts();
             assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         } finally {
             asAdmin("alter table gone rename to idempotency_processed");
         }
-        assertAppliedOnce(kind, kind + " patient");
+        assertAppliedOnce("patient");
     }
 
     /** Those of others have the same coordinates, which a unique index forbids. */
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
-    void aTableThatDoesNotTakeARowAndDoesNotSaySoIsWaitedFor(String kind) throws SQLException {
+    @Test
+    void aTableThatDoesNotTakeARowAndDoesNotSaySoIsWaitedFor() throws SQLException {
         asAdmin(
                 "delete from idempotency_processed",
                 "create unique index by_coordinates on idempotency_processed (record_topic, record_offset)");
@@ -134,40 +126,38 @@ abstract class AbstractOtherDatabaseIT {
             asAdmin(("insert into idempotency_processed"
                             + " (consumer_id, message_id, record_topic, record_partition, record_offset)"
                             + " values ('other', '%1$d', '%2$s', 0, %1$d)")
-                    .formatted(offset, kind + this.suffix));
+                    .formatted(offset, this.topic));
         }
         try {
-            send(kind, kind + " refused");
-            awaitMoreRetriesThanAttempts(kind);
+            send("refused");
+            awaitMoreRetriesThanAttempts();
         } finally {
             asAdmin(dropIndex("by_coordinates"), "delete from idempotency_processed where consumer_id = 'other'");
         }
-        assertAppliedOnce(kind, kind + " refused");
+        assertAppliedOnce("refused");
     }
 
     String dropIndex(String name) {
         return "drop index " + name;
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
-    void aRowThatSomebodyElseHasLockedIsWaitedFor(String kind) throws SQLException {
+    @Test
+    void aRowThatSomebodyElseHasLockedIsWaitedFor() throws SQLException {
         try (Connection other = DriverManager.getConnection(adminUrl());
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.executeUpdate("update account set balance = balance + 1 where id = 1");
-            send(kind, kind + " deposit");
-            awaitMoreRetriesThanAttempts(kind);
+            send("deposit");
+            awaitMoreRetriesThanAttempts();
             other.rollback();
         }
-        assertAppliedOnce(kind, kind + " deposit");
+        assertAppliedOnce("deposit");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"records", "batches"})
-    void theListenersOwnMissingTableIsNotWaitedFor(String kind) {
-        send(kind, kind + " grammar");
-        assertDeadLettered(kind, kind + " grammar", MAX_ATTEMPTS);
+    @Test
+    void theListenersOwnMissingTableIsNotWaitedFor() {
+        send("grammar");
+        assertDeadLettered("grammar");
     }
 
     @Import({Effects.class, Retries.class})
@@ -177,7 +167,7 @@ abstract class AbstractOtherDatabaseIT {
         private final JdbcTemplate jdbc;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
-        /** What the payload's second word stands for. */
+        /** What is done for a payload. */
         private final Map<String, Runnable> work = new ConcurrentHashMap<>();
 
         Listeners(Effects effects, JdbcTemplate jdbc) {
@@ -206,18 +196,12 @@ abstract class AbstractOtherDatabaseIT {
             this.work.put(word, work);
         }
 
-        @KafkaListener(topics = "records${suffix}", groupId = "records${suffix}")
+        @KafkaListener(topics = "${topic}", groupId = "${topic}")
         @IdempotentListener("records")
         void onRecord(String payload) {
             this.attempts.merge(payload, 1, Integer::sum);
             this.effects.happen(payload);
-            Stream.ofNullable(this.work.get(payload.split(" ")[1])).forEach(Runnable::run);
-        }
-
-        @KafkaListener(topics = "batches${suffix}", groupId = "batches${suffix}", batch = "true")
-        @IdempotentListener("batches")
-        void onBatch(List<String> payloads) {
-            payloads.forEach(this::onRecord);
+            Stream.ofNullable(this.work.get(payload)).forEach(Runnable::run);
         }
     }
 }

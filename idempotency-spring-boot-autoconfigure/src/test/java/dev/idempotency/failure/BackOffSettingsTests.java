@@ -12,7 +12,7 @@ import org.springframework.util.backoff.BackOffExecution;
 
 class BackOffSettingsTests {
 
-    private final BackOffSettings settings = new BackOffSettings(Duration.ofMillis(400), 2, Duration.ofSeconds(3), 3);
+    private final BackOffSettings settings = new BackOffSettings(Duration.ofMillis(400), Duration.ofSeconds(3), 3);
 
     @Test
     void pausesGrowUpToTheLongestAndStayThere() {
@@ -36,19 +36,17 @@ class BackOffSettingsTests {
         assertThat(retries.nextBackOff()).isBetween(300L, 500L);
         assertThat(retries.nextBackOff()).isBetween(600L, 1000L);
         assertThat(retries.nextBackOff()).isEqualTo(BackOffExecution.STOP);
-        BackOffSettings once = new BackOffSettings(Duration.ofMillis(400), 2, Duration.ofSeconds(3), 1);
+        BackOffSettings once = new BackOffSettings(Duration.ofMillis(400), Duration.ofSeconds(3), 1);
         assertThat(once.toBackOff().start().nextBackOff()).isEqualTo(BackOffExecution.STOP);
     }
 
     @Test
     void settingsThatMakeNoSenseAreRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ZERO, 2, Duration.ofSeconds(1), 6));
+                .isThrownBy(() -> new BackOffSettings(Duration.ZERO, Duration.ofSeconds(1), 6));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(1), 0.5, Duration.ofSeconds(1), 6));
+                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), 6));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(2), 2, Duration.ofSeconds(1), 6));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(1), 2, Duration.ofSeconds(1), 0));
+                .isThrownBy(() -> new BackOffSettings(Duration.ofSeconds(1), Duration.ofSeconds(1), 0));
     }
 }

@@ -9,10 +9,12 @@ import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
@@ -20,7 +22,6 @@ import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.dao.RecoverableDataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.support.SQLStateSQLExceptionTranslator;
 import org.springframework.kafka.listener.ListenerExecutionFailedException;
 import org.springframework.transaction.CannotCreateTransactionException;
@@ -33,47 +34,86 @@ class DatabaseFailureClassifierTests {
 
     private final FailureClassifier classifier = new DatabaseFailureClassifier();
 
+    /** PostgreSQL has states; codes decide for MySQL, MariaDB and H2, whose states say little. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "08000", "08001", "08003", "08006", "25006", "40003", "53100", "53300", "57P01", "57P02", "57P03",
-                "58030"
-            })
-    void aDatabaseThatIsAwayOrRefusesIsAnOutage(String state) {
-        assertThat(classify(translated(state))).isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new TransactionSystemException("commit", new SQLException("", state))))
-                .isEqualTo(FailureKind.OUTAGE);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"40001", "40P01", "55P03"})
-    void anotherTransactionInTheWayIsContention(String state) {
-        assertThat(classify(translated(state))).isEqualTo(FailureKind.CONTENTION);
-        assertThat(classify(new TransactionSystemException("commit", new SQLException("", state))))
-                .isEqualTo(FailureKind.CONTENTION);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"22001", "23505", "40002", "42P01", "54001", "57014", "P0001"})
-    void aStatementThatTheDatabaseCannotOrMayNotExecuteIsTheMessagesFault(String state) {
-        FailureKind kind = classify(new UncategorizedSQLException("insert", null, new SQLException("", state)));
-        assertThat(kind).isEqualTo(FailureKind.MESSAGE);
-        if (!state.equals("40002")) {
-            assertThat(classify(translated(state))).isEqualTo(FailureKind.MESSAGE);
+    @CsvSource({
+        "OUTAGE, 08000 08001 08003 08006 08P01 25006 40003 53100 53300 57P01 57P02 57P03 58030",
+        "OUTAGE, 08004/1040 42000/1203 42000/1226 HY000/1021 HY000/1114 HY000/1290 70100/1927 90097/90097",
+        "CONTENTION, 40001 40P01 55P03",
+        "CONTENTION, HY000/1205 HY000/1020 40001/1213 HY000/3572 HYT00/50200 90131/90131",
+        "MESSAGE, 22001 23505 42P01 54001 57014 P0001",
+        "MESSAGE, 70100/1317 70100/1969 HY000/3024 HY000/1364 42000/1064 42000/1142 90039/90039"
+    })
+    void statesAndCodesDecide(FailureKind kind, String errors) {
+        for (String error : errors.split(" ")) {
+            String state = error.split("/")[0];
+            SQLException exception =
+                    new SQLException("", state, error.contains("/") ? Integer.parseInt(error.split("/")[1]) : 0);
+            assertThat(classify(exception)).as(error).isEqualTo(kind);
+            assertThat(classify(new TransactionSystemException("commit", exception)))
+                    .as(error)
+                    .isEqualTo(kind);
+            if (!error.contains("/")) {
+                assertThat(classify(translated(state))).as(error).isEqualTo(kind);
+            }
         }
     }
 
+    static Stream<Exception> outages() {
+        return Stream.of(
+                new CannotCreateTransactionException("", new SQLException("", "28P01")),
+                new CannotGetJdbcConnectionException("", new SQLException("", "55000")),
+                new SQLTransientConnectionException("pool exhausted"),
+                new SQLTransientConnectionException("killed", "70100", 1927),
+                new SQLNonTransientConnectionException(),
+                new SQLNonTransientConnectionException("broken, of H2", "90067", 90067),
+                new RecoverableDataAccessException(""),
+                new DataAccessResourceFailureException(""),
+                new StoreFailedException("", new SQLException("", "42501")),
+                new StoreFailedException("", new CannotCreateTransactionException("", new IllegalStateException())),
+                new ListenerExecutionFailedException("", new IllegalStateException(new SQLException("", "08006"))),
+                suppressing(new IllegalStateException(), new SQLException("", "08006")),
+                withNext(new BatchUpdateException(), new SQLException("", "08006")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("outages")
+    void aConnectionThatCannotBeHadOrWasLostIsAnOutage(Exception failure) {
+        assertThat(classify(failure)).isEqualTo(FailureKind.OUTAGE);
+    }
+
+    static Stream<Exception> failuresOfMessages() {
+        SQLException signalled = new SQLTransientConnectionException("no such account", "45000", 1644);
+        return Stream.of(
+                signalled,
+                new DataAccessResourceFailureException("", new IllegalStateException(signalled)),
+                new RecoverableDataAccessException("", signalled),
+                new SQLTransientConnectionException("timeout", "70100", 1969),
+                new NestedTransactionNotSupportedException("no savepoints"),
+                new IllegalStateException(new NestedTransactionNotSupportedException("no savepoints")),
+                new IllegalTransactionStateException(""),
+                new CannotCreateTransactionException("", new InvalidIsolationLevelException("")),
+                new CannotGetJdbcConnectionException("", new IllegalStateException("no such tenant")),
+                new IllegalStateException(new NullPointerException()),
+                new DataIntegrityViolationException(""),
+                new OptimisticLockingFailureException(""),
+                new QueryTimeoutException(""),
+                circle());
+    }
+
+    @ParameterizedTest
+    @MethodSource("failuresOfMessages")
+    void whatTheListenerOrTheProgramCausesIsTheMessagesFault(Exception failure) {
+        assertThat(classify(failure)).isEqualTo(FailureKind.MESSAGE);
+    }
+
     @Test
-    void aConnectionThatCannotBeHadIsAnOutageWhateverItsState() {
-        assertThat(classify(new CannotCreateTransactionException("", new SQLException("", "28P01"))))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new CannotGetJdbcConnectionException("", new SQLException("", "55000"))))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new SQLTransientConnectionException("pool exhausted")))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new SQLNonTransientConnectionException())).isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new RecoverableDataAccessException(""))).isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new DataAccessResourceFailureException(""))).isEqualTo(FailureKind.OUTAGE);
+    void aClaimOrALockThatWasWaitedForTooLongIsContention() {
+        assertThat(List.of(
+                        new ClaimTimeoutException("", new SQLException("", "57014")),
+                        new CannotAcquireLockException(""),
+                        new StoreFailedException("", new SQLException("", "40P01"))))
+                .allSatisfy(failure -> assertThat(classify(failure)).isEqualTo(FailureKind.CONTENTION));
     }
 
     @Test
@@ -85,156 +125,28 @@ class DatabaseFailureClassifierTests {
         assertThat(DatabaseFailureClassifier.canBeOfOneMessage(notEnded)).isFalse();
         assertThat(classify(new TransactionSystemException("", new IllegalStateException("invalid entity"))))
                 .isEqualTo(FailureKind.MESSAGE);
-        IllegalStateException ofListener = new IllegalStateException("could not save");
-        ofListener.addSuppressed(notEnded);
+        Exception ofListener = suppressing(new IllegalStateException("could not save"), notEnded);
         assertThat(classify(ofListener)).isEqualTo(FailureKind.OUTAGE);
         assertThat(DatabaseFailureClassifier.canBeOfOneMessage(ofListener)).isTrue();
         // Pools close connections after a timeout, too.
-        QueryTimeoutException timeout = new QueryTimeoutException("", new SQLTimeoutException("", "70100", 1969));
-        timeout.addSuppressed(notEnded);
-        assertThat(classify(timeout)).isEqualTo(FailureKind.MESSAGE);
-    }
-
-    @Test
-    void aReadOnlyServerOfMySqlIsAnOutage() {
-        assertThat(classify(new SQLException("", "HY000", 1290))).isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new SQLException("", "HY000", 1364))).isEqualTo(FailureKind.MESSAGE);
-    }
-
-    @Test
-    void statesDecideBeforeClassesOfExceptions() {
-        SQLException signalled = new SQLTransientConnectionException("no such account", "45000", 1644);
-        assertThat(classify(signalled)).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new DataAccessResourceFailureException("", new IllegalStateException(signalled))))
-                .isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new RecoverableDataAccessException("", signalled))).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new SQLTransientConnectionException("", "99999", 1644)))
-                .isEqualTo(FailureKind.MESSAGE);
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "HY000, 1205, CONTENTION",
-        "HY000, 1020, CONTENTION",
-        "40001, 1213, CONTENTION",
-        "HY000, 3572, CONTENTION",
-        "HYT00, 50200, CONTENTION",
-        "90131, 90131, CONTENTION",
-        "08004, 1040, OUTAGE",
-        "42000, 1203, OUTAGE",
-        "42000, 1226, OUTAGE",
-        "HY000, 1021, OUTAGE",
-        "HY000, 1114, OUTAGE",
-        "70100, 1927, OUTAGE",
-        "08P01, 0, OUTAGE",
-        "90097, 90097, OUTAGE",
-        "70100, 1317, MESSAGE",
-        "70100, 1969, MESSAGE",
-        "HY000, 3024, MESSAGE",
-        "42000, 1064, MESSAGE",
-        "42000, 1142, MESSAGE",
-        "90039, 90039, MESSAGE"
-    })
-    void codesDecideWhereStatesSayLittle(String state, int code, FailureKind kind) {
-        assertThat(classify(new SQLException("", state, code))).isEqualTo(kind);
-        if (state.equals("70100")) {
-            assertThat(classify(new SQLTransientConnectionException("", state, code)))
-                    .isEqualTo(kind);
-        }
-    }
-
-    @Test
-    void aConnectionOfH2ThatIsBrokenIsAnOutage() {
-        assertThat(classify(new SQLNonTransientConnectionException("", "90067", 90067)))
-                .isEqualTo(FailureKind.OUTAGE);
-    }
-
-    @Test
-    void anErrorInTheProgramIsNoOutage() {
-        assertThat(classify(new NestedTransactionNotSupportedException("no savepoints")))
-                .isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new IllegalStateException(new NestedTransactionNotSupportedException("no savepoints"))))
-                .isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new IllegalTransactionStateException(""))).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new InvalidIsolationLevelException(""))).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new CannotCreateTransactionException("", new InvalidIsolationLevelException(""))))
-                .isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new CannotGetJdbcConnectionException("", new IllegalStateException("no such tenant"))))
-                .isEqualTo(FailureKind.MESSAGE);
-    }
-
-    @Test
-    void aStatementOfTheLibrarysOwnThatFailsIsNotTheMessagesFault() {
-        assertThat(classify(new StoreFailedException("", new SQLException("", "42501"))))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new StoreFailedException("", new IllegalStateException())))
-                .isEqualTo(FailureKind.OUTAGE);
-        assertThat(classify(new StoreFailedException("", new SQLException("", "40P01"))))
-                .isEqualTo(FailureKind.CONTENTION);
-        assertThat(classify(new StoreFailedException(
-                        "", new CannotCreateTransactionException("", new IllegalStateException()))))
-                .isEqualTo(FailureKind.OUTAGE);
+        Exception timeout = new QueryTimeoutException("", new SQLTimeoutException("", "70100", 1969));
+        assertThat(classify(suppressing(timeout, notEnded))).isEqualTo(FailureKind.MESSAGE);
     }
 
     @Test
     void whatLooksLikeAnOutageCanBeOfOneMessageIfThereWasAConnection() {
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("53400")))
-                .isTrue();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("25006")))
-                .isTrue();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
+        assertThat(List.of(
+                        translated("53400"),
+                        translated("25006"),
                         new StoreFailedException("", new SQLException("", "08006"))))
-                .isTrue();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
-                        new StoreFailedException("", new SQLException("", "42501"))))
-                .isFalse();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(
-                        new CannotGetJdbcConnectionException("", new SQLException("", "08006"))))
-                .isFalse();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(new SQLTransientConnectionException("pool exhausted")))
-                .isFalse();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(translated("53300")))
-                .isFalse();
-        assertThat(DatabaseFailureClassifier.canBeOfOneMessage(new DataAccessResourceFailureException("")))
-                .isFalse();
-    }
-
-    @Test
-    void aClaimThatWaitedTooLongIsContention() {
-        assertThat(classify(new ClaimTimeoutException("", new SQLException("", "57014"))))
-                .isEqualTo(FailureKind.CONTENTION);
-        assertThat(classify(new CannotAcquireLockException(""))).isEqualTo(FailureKind.CONTENTION);
-    }
-
-    @Test
-    void whatTheListenerThrowsItselfIsTheMessagesFault() {
-        assertThat(classify(new IllegalStateException(new NullPointerException())))
-                .isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new DataIntegrityViolationException(""))).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new OptimisticLockingFailureException(""))).isEqualTo(FailureKind.MESSAGE);
-        assertThat(classify(new QueryTimeoutException(""))).isEqualTo(FailureKind.MESSAGE);
-    }
-
-    @Test
-    void anOutageIsFoundAmongCausesSuppressedAndNextExceptions() {
-        SQLException lost = new SQLException("", "08006");
-        assertThat(classify(new ListenerExecutionFailedException("", new IllegalStateException(lost))))
-                .isEqualTo(FailureKind.OUTAGE);
-        IllegalStateException swallowed = new IllegalStateException("could not save");
-        swallowed.addSuppressed(new TransactionSystemException("rollback", lost));
-        assertThat(classify(new ListenerExecutionFailedException("", swallowed)))
-                .isEqualTo(FailureKind.OUTAGE);
-        BatchUpdateException batch = new BatchUpdateException();
-        batch.setNextException(lost);
-        assertThat(classify(batch)).isEqualTo(FailureKind.OUTAGE);
-    }
-
-    @Test
-    void exceptionsThatCauseEachOtherAreNotFollowedForEver() {
-        IllegalStateException one = new IllegalStateException();
-        IllegalStateException other = new IllegalStateException(one);
-        one.initCause(other);
-        assertThat(classify(one)).isEqualTo(FailureKind.MESSAGE);
+                .allMatch(DatabaseFailureClassifier::canBeOfOneMessage);
+        assertThat(List.of(
+                        new StoreFailedException("", new SQLException("", "42501")),
+                        new CannotGetJdbcConnectionException("", new SQLException("", "08006")),
+                        new SQLTransientConnectionException("pool exhausted"),
+                        translated("53300"),
+                        new DataAccessResourceFailureException("")))
+                .noneMatch(DatabaseFailureClassifier::canBeOfOneMessage);
     }
 
     private FailureKind classify(Throwable failure) {
@@ -245,5 +157,21 @@ class DatabaseFailureClassifierTests {
         SQLException exception = new SQLException("", state);
         Exception translated = new SQLStateSQLExceptionTranslator().translate("test", null, exception);
         return (translated != null) ? translated : exception;
+    }
+
+    private static Exception suppressing(Exception failure, Exception suppressed) {
+        failure.addSuppressed(suppressed);
+        return failure;
+    }
+
+    private static Exception withNext(SQLException failure, SQLException next) {
+        failure.setNextException(next);
+        return failure;
+    }
+
+    private static Exception circle() {
+        IllegalStateException one = new IllegalStateException();
+        one.initCause(new IllegalStateException(one));
+        return one;
     }
 }

@@ -17,7 +17,7 @@ class OutageTests {
 
     private final List<String> heard = new ArrayList<>();
     private final Outage outage =
-            new Outage("consumer", failure -> FailureKind.OUTAGE, new BackOffSettings(SHORT, 1, SHORT, 3), () -> true);
+            new Outage("consumer", failure -> FailureKind.OUTAGE, new BackOffSettings(SHORT, SHORT, 3), () -> true);
 
     @BeforeEach
     void observe() {

@@ -204,7 +204,7 @@ class AcknowledgmentIT extends ListenersTest {
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> handledManually(
                 ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
-            plain = shared.handled(plain);
+            plain.setCommonErrorHandler(shared.errorHandler(20));
             plain.getContainerProperties().setAckMode(AckMode.MANUAL);
             return plain;
         }

@@ -123,7 +123,7 @@ class ArgumentsIT extends ListenersTest {
     @CsvSource(delimiter = '|', textBlock = """
             OfLists            | 1:a 2:b 1:a 3:c               | 1:a@0 2:b@1 3:c@3 |
             OfArrays           | 1:a 2:b 1:a 3:c               | a@0/0 b@1/0 c@3/0 |
-            OfRecords          | 1:a 2:b 1:a 3:c               | a@0 b@1 c@3       |
+            OfRecordList       | 1:a 2:b 1:a 3:c               | a@0 b@1 c@3       |
             OfMessages         | 1:a 2:b 1:a 3:c               | a b c             |
             OfConsumerRecords  | 1:a 2:b 1:a 3:c               | a b c next:4      |
             ReversesRecords    | 1:a 2:b 3:c 4:d               | a b c d           |
@@ -310,14 +310,8 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class OfJsonPath extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = "#jsonPath(#payload, '$.paymentId') + '/' + #headers['message-id']")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = "#jsonPath(#payload, '$.paymentId') + '/' + #headers['message-id']")
+    static class OfJsonPath extends OfRecords {}
 
     @OwnTopic
     @IdempotentListener
@@ -401,7 +395,7 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class OfRecords extends Listener {
+    static class OfRecordList extends Listener {
 
         @OwnTopic(batch = "true")
         @IdempotentListener
@@ -475,14 +469,8 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class KeyThatThrows extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener(key = "T(java.lang.Integer).parseInt(#payload)")
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @IdempotentListener(key = "T(java.lang.Integer).parseInt(#payload)")
+    static class KeyThatThrows extends OfBatches {}
 
     static class KeyOfElement extends Listener {
 
@@ -512,14 +500,9 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class LeavesOutKeys extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "leavingOut")
-        @IdempotentListener(key = "#payload")
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(factory = "leavingOut")
+    @IdempotentListener(key = "#payload")
+    static class LeavesOutKeys extends OfBatches {}
 
     public record Named(String name) {}
 
@@ -532,32 +515,17 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class FilteredBatch extends Listener {
+    @Container(filter = "copyingFilter")
+    @IdempotentListener
+    static class FilteredBatch extends OfBatches {}
 
-        @OwnTopic(batch = "true", filter = "copyingFilter")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(filter = "filter")
+    @IdempotentListener(transactionPerPoll = "true")
+    static class FilteredPoll extends OfRecords {}
 
-    static class FilteredPoll extends Listener {
-
-        @OwnTopic(filter = "filter")
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class FilteredByNumber extends Listener {
-
-        @OwnTopic(filter = "negativeNumbers")
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @Container(filter = "negativeNumbers")
+    @IdempotentListener(transactionPerPoll = "true")
+    static class FilteredByNumber extends OfRecords {}
 
     /** A filter of tombstones does not get what could not be read, whose value is null. */
     static class FilteredUnread extends Listener {
@@ -574,23 +542,13 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class LeftWithNothing extends Listener {
+    @Container(filter = "filter")
+    @IdempotentListener(inbox = "true")
+    static class LeftWithNothing extends OfBatches {}
 
-        @OwnTopic(batch = "true", filter = "filter")
-        @IdempotentListener(inbox = "true")
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
-
-    static class LeftWithNothingByOffset extends Listener {
-
-        @OwnTopic(batch = "true", filter = "filter")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(filter = "filter")
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class LeftWithNothingByOffset extends OfBatches {}
 
     static class RefusedByConverter extends Listener {
 
@@ -601,14 +559,9 @@ class ArgumentsIT extends ListenersTest {
         }
     }
 
-    static class RefusedByBatchConverter extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "convertingBatches")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(factory = "convertingBatches")
+    @IdempotentListener
+    static class RefusedByBatchConverter extends OfBatches {}
 
     static class RefusedByValidator extends Listener {
 

@@ -72,7 +72,7 @@ class BatchFuzzIT extends ApplicationTest {
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-interval=20ms",
                         "idempotency.errors.max-attempts=30",
-                        "idempotency.errors.outage.initial-interval=1ms",
+                        "idempotency.errors.outage.max-interval=20ms",
                         "handler=" + errorHandler),
                 Class.forName(BatchFuzzIT.class.getName() + "$" + listener),
                 Handlers.class)) {

@@ -171,68 +171,28 @@ class ConflictsIT extends ListenersTest {
                 .containsExactly(at(Tombstones.class, 2));
     }
 
-    static class Warned extends Listener {
+    @IdempotentListener(consumer = "warned", inbox = "true")
+    static class Warned extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener(consumer = "warned", inbox = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(consumer = "off", conflicts = OnConflict.OFF)
+    static class Off extends OfRecords {}
 
-    static class Off extends Listener {
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class Failing extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener(consumer = "off", conflicts = OnConflict.OFF)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class FailingBatch extends OfBatches {}
 
-    static class Failing extends Listener {
+    @Container(factory = "handled")
+    @IdempotentListener(conflicts = OnConflict.FAIL)
+    static class Handled extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener(conflicts = OnConflict.FAIL)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = "true")
+    static class Kept extends OfRecords {}
 
-    static class FailingBatch extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener(conflicts = OnConflict.FAIL)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
-
-    static class Handled extends Listener {
-
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener(conflicts = OnConflict.FAIL)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Kept extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(consumer = "kept", conflicts = OnConflict.FAIL, inbox = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class OwnFactory extends Listener {
-
-        @OwnTopic(containerFactory = "ownConsumers")
-        @IdempotentListener("own-factory")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @Container(factory = "ownConsumers")
+    @IdempotentListener("own-factory")
+    static class OwnFactory extends OfRecords {}
 
     static class Retried extends Listener {
 

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -106,23 +105,6 @@ class KeptRepliesIT extends SharedApplicationTest {
             };
         }
 
-        static class Drifting {
-
-            private final String id = UUID.randomUUID().toString();
-
-            public String getId() {
-                return this.id;
-            }
-        }
-
-        @KafkaListener(topics = "drifting${suffix}", groupId = "drifting${suffix}")
-        @IdempotentListener(consumer = "drifting", keepReply = true)
-        @SendTo("answers${suffix}")
-        Drifting onDrifting(String payload) {
-            this.effects.happen("drifting " + payload);
-            return new Drifting();
-        }
-
         /** The reply is sent to a topic that does not take it at first. */
         @KafkaListener(topics = "large${suffix}", groupId = "large${suffix}")
         @IdempotentListener(consumer = "large", keepReply = true)
@@ -182,17 +164,7 @@ class KeptRepliesIT extends SharedApplicationTest {
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(
-                1,
-                "requests",
-                "replies",
-                "forwarded",
-                "copies",
-                "answers",
-                "whole",
-                "drifting",
-                "large",
-                "large-replies");
+        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole", "large", "large-replies");
         createTopics(2, "odd");
         start(
                 Listeners.class,
@@ -265,15 +237,6 @@ class KeptRepliesIT extends SharedApplicationTest {
                 .filteredOn(effect -> !effect.contains("same"))
                 .containsExactly("odd none-1");
         assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable-1");
-    }
-
-    @Test
-    void aReplyThatDiffersWhenReadAgainFailsItsMessage() {
-        send("drifting", "a");
-        awaitCaughtUp("drifting");
-
-        assertThat(effectsOf("drifting")).isEmpty();
-        assertThat(TopicContents.values(topic("drifting") + "-dlt")).containsExactly("a");
     }
 
     @Test

@@ -27,6 +27,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
@@ -51,13 +52,13 @@ abstract class ListenersTest extends SharedApplicationTest {
         String batch() default "";
 
         @AliasFor(annotation = KafkaListener.class)
-        String containerFactory() default "";
+        String containerFactory() default "#{__listener.container['factory']}";
 
         @AliasFor(annotation = KafkaListener.class)
         String containerPostProcessor() default "";
 
         @AliasFor(annotation = KafkaListener.class)
-        String filter() default "";
+        String filter() default "#{__listener.container['filter']}";
 
         @AliasFor(annotation = KafkaListener.class)
         String errorHandler() default "";
@@ -69,7 +70,33 @@ abstract class ListenersTest extends SharedApplicationTest {
         String[] properties() default {};
     }
 
+    /** The container of a listener whose method says nothing of it. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Container {
+
+        String factory() default "kafkaListenerContainerFactory";
+
+        String filter() default "";
+    }
+
+    abstract static class OfRecords extends Listener {
+
+        @OwnTopic
+        void on(String payload) {
+            happen(payload);
+        }
+    }
+
+    abstract static class OfBatches extends Listener {
+
+        @OwnTopic(batch = "true")
+        void on(List<String> payloads) {
+            happen(payloads);
+        }
+    }
+
     /** Its effects and calls are those of its class alone. */
+    @Container
     abstract static class Listener {
 
         private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -82,6 +109,11 @@ abstract class ListenersTest extends SharedApplicationTest {
 
         public String getTopic() {
             return name(getClass()) + this.suffix;
+        }
+
+        public Map<String, Object> getContainer() {
+            Container container = AnnotationUtils.findAnnotation(getClass(), Container.class);
+            return AnnotationUtils.getAnnotationAttributes(container);
         }
 
         List<String> calls() {
@@ -131,12 +163,11 @@ abstract class ListenersTest extends SharedApplicationTest {
         classes.addAll(Arrays.asList(listeners));
         createTopics(1, Arrays.stream(listeners).map(ListenersTest::name).toArray(String[]::new));
         List<String> all = new ArrayList<>(List.of(
-                "idempotency.cleanup.enabled=false",
+                "idempotency.cleanup.interval=-",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=20ms",
                 "idempotency.errors.max-attempts=3",
-                "idempotency.errors.outage.initial-interval=10ms",
-                "idempotency.errors.outage.max-interval=100ms"));
+                "idempotency.errors.outage.max-interval=20ms"));
         all.addAll(Arrays.asList(properties()));
         start(all, classes.toArray(Class<?>[]::new));
     }
@@ -268,13 +299,17 @@ abstract class ListenersTest extends SharedApplicationTest {
         @Bean
         ConcurrentKafkaListenerContainerFactory<Object, Object> handled(
                 ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            DefaultErrorHandler handler =
-                    new DefaultErrorHandler((record, failure) -> this.recovered.add(record), new FixedBackOff(0, 20));
+            plain.setCommonErrorHandler(errorHandler(20));
+            return plain;
+        }
+
+        DefaultErrorHandler errorHandler(int retries) {
+            DefaultErrorHandler handler = new DefaultErrorHandler(
+                    (record, failure) -> this.recovered.add(record), new FixedBackOff(0, retries));
             handler.setRetryListeners((record, failure, attempt) -> this.failures
                     .computeIfAbsent(record.topic(), any -> new CopyOnWriteArrayList<>())
                     .add(failure.getCause()));
-            plain.setCommonErrorHandler(handler);
-            return plain;
+            return handler;
         }
     }
 }

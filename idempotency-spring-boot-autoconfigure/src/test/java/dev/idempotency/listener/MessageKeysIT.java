@@ -75,7 +75,7 @@ class MessageKeysIT extends ListenersTest {
     @Test
     void theUsersOwnResolverReplacesTheHeadersAndWhatItThrowsIsTheMessagesFaultUnlessItIsAnOutage() {
         assertProcessedElsewhere(
-                        List.of("idempotency.errors.max-attempts=1", "idempotency.errors.outage.initial-interval=50ms"),
+                        List.of("idempotency.errors.max-attempts=1", "idempotency.errors.outage.max-interval=50ms"),
                         List.of(OwnResolver.class),
                         "ignored:a",
                         ":runtime exception",
@@ -107,32 +107,16 @@ class MessageKeysIT extends ListenersTest {
         }
     }
 
-    static class OfPayload extends Listener {
+    @Container(factory = "handled")
+    @IdempotentListener(key = "#payload")
+    static class OfPayload extends OfRecords {}
 
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener(key = "#payload")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
+    static class OfParts extends OfRecords {}
 
-    static class OfParts extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = "#headers['message-id'] + '/NEW'")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Throwing extends Listener {
-
-        @OwnTopic(containerFactory = "handled")
-        @IdempotentListener(key = "T(Long).parseLong(#payload)")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @Container(factory = "handled")
+    @IdempotentListener(key = "T(Long).parseLong(#payload)")
+    static class Throwing extends OfRecords {}
 
     @Import(Outcomes.class)
     static class Elsewhere {

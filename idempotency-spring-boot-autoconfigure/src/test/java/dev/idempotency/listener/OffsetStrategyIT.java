@@ -200,50 +200,20 @@ class OffsetStrategyIT extends ListenersTest {
         assertThat(effects(Split.class)).isEmpty();
     }
 
-    static class Forgotten extends Listener {
+    @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
+    static class Forgotten extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class Records extends OfRecords {}
 
-    static class Records extends Listener {
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class Batches extends OfBatches {}
 
-        @OwnTopic
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
+    static class Polls extends OfRecords {}
 
-    static class Batches extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
-
-    static class Polls extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(strategy = Strategy.OFFSET, transactionPerPoll = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Gaps extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @IdempotentListener(strategy = Strategy.OFFSET)
+    static class Gaps extends OfBatches {}
 
     static class Poisoned extends Listener {
 
@@ -257,23 +227,12 @@ class OffsetStrategyIT extends ListenersTest {
         }
     }
 
-    static class Idle extends Listener {
+    @IdempotentListener(consumer = "idle", strategy = Strategy.OFFSET)
+    static class Idle extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener(consumer = "idle", strategy = Strategy.OFFSET)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Split extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "splitting")
-        @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(factory = "splitting")
+    @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)
+    static class Split extends OfBatches {}
 
     static class Slow extends Listener {
 

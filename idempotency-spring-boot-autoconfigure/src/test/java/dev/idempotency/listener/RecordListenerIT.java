@@ -25,6 +25,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.BackOff;
+import org.springframework.kafka.annotation.DltHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.config.ContainerPostProcessor;
@@ -108,6 +109,12 @@ class RecordListenerIT extends ListenersTest {
     }
 
     @Test
+    void theDeadLetterHandlerOfRetryTopicsIsCalled() {
+        deliver(GivenUp.class, "1:a");
+        Awaitility.await().until(() -> effects(GivenUp.class).equals(List.of("dead letter a")));
+    }
+
+    @Test
     void aListenerCalledByHandIsRefusedRatherThanRunUnprotected() {
         Advised listener = this.app.bean(Advised.class);
         assertThatExceptionOfType(UnprotectedListenerException.class)
@@ -142,14 +149,8 @@ class RecordListenerIT extends ListenersTest {
         }
     }
 
-    static class Plain extends Listener {
-
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener
+    static class Plain extends OfRecords {}
 
     static class FailingTwice extends Listener {
 
@@ -211,6 +212,21 @@ class RecordListenerIT extends ListenersTest {
         @IdempotentListener(key = "#coordinates")
         void on(String payload) {
             happenAndFailOnceAt("a", payload);
+        }
+    }
+
+    static class GivenUp extends Listener {
+
+        @RetryableTopic(attempts = "2", backOff = @BackOff(delay = 10))
+        @OwnTopic
+        @IdempotentListener
+        void on(String payload) {
+            throw new IllegalStateException(payload);
+        }
+
+        @DltHandler
+        void onDeadLetter(String payload) {
+            happen("dead letter " + payload);
         }
     }
 

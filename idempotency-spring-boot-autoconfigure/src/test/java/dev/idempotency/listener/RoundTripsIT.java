@@ -66,7 +66,7 @@ class RoundTripsIT {
                         "topic=" + TOPIC,
                         "spring.kafka.listener.auto-startup=false",
                         "spring.datasource.hikari.maximum-pool-size=" + CONNECTIONS,
-                        "idempotency.cleanup.enabled=false",
+                        "idempotency.cleanup.interval=-",
                         "spring.kafka.consumer.max-poll-records=" + MESSAGES,
                         "spring.kafka.consumer.fetch-max-wait=2s",
                         "spring.kafka.consumer.fetch-min-size=20KB"),

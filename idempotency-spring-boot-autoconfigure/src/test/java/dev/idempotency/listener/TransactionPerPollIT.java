@@ -131,23 +131,11 @@ class TransactionPerPollIT extends ListenersTest {
                 .contains("3 observed processed 3", "4 observed failed", "5 observed processed 5");
     }
 
-    static class Together extends Listener {
+    @IdempotentListener
+    static class Together extends OfRecords {}
 
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-        }
-    }
-
-    static class Apart extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(transactionPerPoll = "false")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(transactionPerPoll = "false")
+    static class Apart extends OfRecords {}
 
     static class Replying extends Listener {
 
@@ -178,14 +166,8 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    static class Batches extends Listener {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @IdempotentListener
+    static class Batches extends OfBatches {}
 
     static class Failing extends Listener {
 
@@ -215,14 +197,8 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    static class KeyOfRecord extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = "#record.value()")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = "#record.value()")
+    static class KeyOfRecord extends OfRecords {}
 
     /** Its key is known only when the record has been converted. */
     static class KeyOfPayload extends Listener {
@@ -244,7 +220,7 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    /** Five are too long for certain, and one has time to spare also where all else is slow. */
+    /** Five are too long for certain, and one, which has one attempt, has time to spare also where all else is slow. */
     static class Slow extends Listener {
 
         private final Effects effects;
@@ -253,7 +229,7 @@ class TransactionPerPollIT extends ListenersTest {
             this.effects = effects;
         }
 
-        @OwnTopic
+        @OwnTopic(containerFactory = "givingUpAtOnce")
         @IdempotentListener
         @Transactional(timeout = 2)
         void on(String payload) {
@@ -354,6 +330,13 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
             return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> givingUpAtOnce(
+                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
+            plain.setCommonErrorHandler(shared.errorHandler(0));
+            return plain;
         }
 
         @Bean

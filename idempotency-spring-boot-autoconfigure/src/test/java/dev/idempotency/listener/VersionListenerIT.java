@@ -19,6 +19,7 @@ import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.BackOff;
 import org.springframework.kafka.annotation.RetryableTopic;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -98,7 +99,14 @@ class VersionListenerIT extends ListenersTest {
 
     @Test
     void whatIsRetriedWhenSomethingNewerHasBeenProcessedIsStale() {
-        deliver(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
+        send(Retried.class, ":a=1=fails", ":b=1=fails", ":a=2", ":a=0");
+        this.app
+                .bean(KafkaListenerEndpointRegistry.class)
+                .getListenerContainer(topic(Retried.class))
+                .start();
+        awaitCaughtUp("Retried");
+        // The retry topic is read when all of its own has been.
+        startContainers(Retried.class);
         Awaitility.await().untilAsserted(() -> {
             assertThat(effects(Retried.class)).containsExactly("a@2", "b@1");
             assertThat(stale(Retried.class)).containsExactlyInAnyOrder("a@0", "a@1");
@@ -122,36 +130,19 @@ class VersionListenerIT extends ListenersTest {
         }
     }
 
-    static class Batches extends Listener {
+    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+    static class Batches extends OfBatches {}
 
-        @OwnTopic(batch = "true")
-        @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
+    @Container(factory = "handled")
+    @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
+    static class HandledBatches extends OfBatches {}
 
-    static class HandledBatches extends Listener {
-
-        @OwnTopic(batch = "true", containerFactory = "handled")
-        @IdempotentListener(strategy = Strategy.VERSION, key = ENTITY, version = VERSION)
-        void on(List<String> payloads) {
-            happen(payloads);
-        }
-    }
-
-    static class Polls extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(
-                strategy = Strategy.VERSION,
-                key = "#record.value().split('=')[0]",
-                version = "#record.value().split('=')[1]",
-                transactionPerPoll = "true")
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(
+            strategy = Strategy.VERSION,
+            key = "#record.value().split('=')[0]",
+            version = "#record.value().split('=')[1]",
+            transactionPerPoll = "true")
+    static class Polls extends OfRecords {}
 
     static class Retried extends Listener {
 
@@ -166,14 +157,8 @@ class VersionListenerIT extends ListenersTest {
         }
     }
 
-    static class Each extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(key = ENTITY + " + '/' + " + VERSION)
-        void on(String payload) {
-            happen(payload);
-        }
-    }
+    @IdempotentListener(key = ENTITY + " + '/' + " + VERSION)
+    static class Each extends OfRecords {}
 
     static class Scheduler {
 

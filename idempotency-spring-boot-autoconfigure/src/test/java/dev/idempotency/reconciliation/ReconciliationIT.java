@@ -690,8 +690,8 @@ class ReconciliationIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "named")
         void named(String payload) {}
 
-        @KafkaListener(topics = "twice${suffix}", groupId = "twice${suffix}")
-        @KafkaListener(topics = "twice${suffix}", groupId = "twice${suffix}")
+        @KafkaListener(id = "twice", topics = "twice${suffix}", groupId = "twice${suffix}")
+        @KafkaListener(id = "again", topics = "twice${suffix}", groupId = "twice${suffix}")
         @IdempotentListener(consumer = "twice")
         void twice(@Payload(required = false) String payload) {}
 

@@ -131,15 +131,6 @@ class CleanupIT {
     }
 
     @Test
-    void aRetentionOfLessThanAnHourFailsTheStart() {
-        assertThatThrownBy(() -> start(List.of("idempotency.retention=59m"), Ledger.class))
-                .rootCause()
-                .hasMessageContaining("Ledger.ordinary")
-                .hasMessageContaining("remembered for 59m, but 1h is the least")
-                .hasMessageContaining("Raise idempotency.retention");
-    }
-
-    @Test
     void twoRetentionsForOneConsumerFailTheStart() {
         assertThatThrownBy(() -> start(List.of(), TwoMinds.class))
                 .rootCause()

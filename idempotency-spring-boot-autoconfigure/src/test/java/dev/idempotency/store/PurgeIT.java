@@ -4,14 +4,9 @@ import static dev.idempotency.store.ProcessedMessagePurge.BEGINNING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.database.Dialect;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.store.ProcessedMessagePurge.Purged;
-import dev.idempotency.testing.TestMariaDb;
-import dev.idempotency.testing.TestPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -20,24 +15,19 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** What may be forgotten, the same on every database. MariaDB's session is in another time zone than the JVM. */
+/** What may be forgotten, the same on every database. */
 @ParameterizedClass
-@MethodSource("databases")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@EnumSource(StoreServer.class)
 class PurgeIT {
 
     private static final Duration WEEK = Duration.ofDays(7);
@@ -50,34 +40,20 @@ class PurgeIT {
             """;
 
     @Parameter
-    private String url;
+    private StoreServer server;
 
     private DataSource dataSource;
     private JdbcTemplate jdbc;
     private String insert;
     private ProcessedMessagePurge messages;
 
-    static Stream<String> databases() {
-        return Stream.of(
-                TestPostgres.createDatabase().jdbcUrl(),
-                TestMariaDb.createDatabase()
-                        .map(url -> url + "&sessionVariables=time_zone='-09:30'")
-                        .orElse(""),
-                "jdbc:h2:mem:forgetting;DB_CLOSE_DELAY=-1");
-    }
-
     @BeforeEach
     void emptyTable() {
-        Assumptions.assumeFalse(this.url.isEmpty(), "There is no embedded MariaDB for this platform");
-        if (this.dataSource == null) {
-            this.dataSource = new DriverManagerDataSource(this.url);
-            this.jdbc = new JdbcTemplate(this.dataSource);
-            Dialect dialect = DialectResolver.resolve(this.dataSource);
-            this.insert = INSERT.formatted(dialect.timeOfSeconds());
-            IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect, null);
-            new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-            this.messages = new ProcessedMessagePurge(database);
-        }
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        Dialect dialect = this.server.dialect(this.dataSource);
+        this.insert = INSERT.formatted(dialect.timeOfSeconds());
+        this.messages = new ProcessedMessagePurge(new IdempotencyDatabase(this.dataSource, dialect, null));
         this.jdbc.update("delete from idempotency_processed");
     }
 

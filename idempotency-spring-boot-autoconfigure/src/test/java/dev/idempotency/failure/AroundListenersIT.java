@@ -15,37 +15,47 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.event.EventListener;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.annotation.TopicPartition;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
-import org.springframework.kafka.listener.BatchListenerFailedException;
+import org.springframework.kafka.event.ListenerContainerNoLongerIdleEvent;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.listener.RecordInterceptor;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.util.backoff.FixedBackOff;
 
 /**
- * Settings with which containers hold records that they have polled, commit more than they have delivered, or forget what they
- * hold: no record is lost.
+ * Beans that throw around a listener rather than in it, and settings with which containers hold polled records, commit more
+ * than they have delivered, or forget what they hold: no record is lost, applied twice or given up.
  */
-class ContainerSettingsIT extends SharedApplicationTest {
+class AroundListenersIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "immediate", "memory", "fixedStop", "fixedPause", "subMemory", "pinned");
+        createTopics(2, "records", "batches", "polls", "immediate", "memory", "subMemory", "fixed", "pinned");
         start(
-                Listeners.class,
+                Application.class,
                 "spring.kafka.listener.observation-enabled=true",
+                "spring.kafka.listener.idle-event-interval=50ms",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=20ms");
     }
@@ -59,14 +69,16 @@ class ContainerSettingsIT extends SharedApplicationTest {
     }
 
     /** Sends two messages to each partition, which are delivered when the container is resumed. */
-    private List<String> sendWhilePaused(String kind) {
+    private List<String> sendWhilePaused(String kind, String fault) {
         container(kind).pause();
         await().until(() -> container(kind).isContainerPaused());
-        List<String> payloads =
-                Stream.of("1", "2", "3", "4").map(i -> kind + " " + i).toList();
+        List<String> payloads = Stream.of("1", "2", "3", "4")
+                .map(i -> "%s %s %s".formatted(kind, i, fault))
+                .toList();
         for (int i = 0; i < payloads.size(); i++) {
             sendTo(i / 2, kind, payloads.get(i));
         }
+        faults().prepare(kind, fault);
         return payloads;
     }
 
@@ -76,67 +88,61 @@ class ContainerSettingsIT extends SharedApplicationTest {
         this.app.send(record);
     }
 
-    private void requireAllProcessed(String kind, List<String> payloads) {
+    private void requireAllProcessed(String kind, String fault, List<String> payloads) {
         awaitCaughtUp(kind);
-        assertThat(effectsOf(kind)).isEqualTo(payloads);
+        assertThat(effectsOf(kind)).filteredOn(effect -> effect.endsWith(fault)).isEqualTo(payloads);
         assertThat(TopicContents.values(topic(kind) + "-dlt")).isEmpty();
+        assertThat(faults().areMet(kind)).isTrue();
+    }
+
+    /** Of batches per partition, as in {@code subMemory}, containers forget what an error handler leaves over. */
+    @ParameterizedTest
+    @CsvSource({
+        "records, intercept",
+        "records, success",
+        "records, afterRecord",
+        "records, observation",
+        "records, observation scope",
+        "records, observation stop",
+        "records, no longer idle",
+        "records, rollback-only",
+        "records, interruption",
+        "batches, no longer idle",
+        "batches, rollback-only",
+        "batches, interruption",
+        "polls, observation",
+        "polls, observation stop",
+        "polls, rollback-only",
+        "polls, interruption",
+        "memory, failure and observation",
+        "subMemory, failure",
+    })
+    void nothingIsLostOrGivenUp(String kind, String fault) {
+        List<String> payloads = sendWhilePaused(kind, fault);
+        container(kind).resume();
+        requireAllProcessed(kind, fault, payloads);
     }
 
     @Test
-    void whatIsHeldByAPausedContainerComesAgainIfSomethingAroundTheListenerFails() {
-        List<String> payloads = sendWhilePaused("immediate");
-        faults().prepare("immediate", "pause");
+    void whatIsHeldByAPausedContainerIsRedeliveredIfSomethingAroundTheListenerFails() {
+        List<String> payloads = sendWhilePaused("immediate", "pause");
         container("immediate").resume();
         await().until(() ->
                 effectsOf("immediate").size() == 1 && container("immediate").isContainerPaused());
         faults().prepare("immediate", "observation");
         container("immediate").resume();
-        requireAllProcessed("immediate", payloads);
-        assertThat(faults().isMet("immediate", "observation")).isTrue();
-    }
-
-    @Test
-    void whatIsHeldToBeRetriedComesAgainIfSomethingAroundTheListenerFails() {
-        List<String> payloads = sendWhilePaused("memory");
-        faults().prepare("memory", "failure", "observation after failure");
-        container("memory").resume();
-        requireAllProcessed("memory", payloads);
-        assertThat(faults().isMet("memory", "observation")).isTrue();
+        requireAllProcessed("immediate", "pause", payloads);
     }
 
     /** With {@code fixTxOffsets}, Spring Kafka commits where its consumer stands, which is behind all of them. */
     @Test
     void whatAContainerHasNotDeliveredWhenItIsStoppedIsNotCommitted() {
-        List<String> payloads = sendWhilePaused("fixedStop");
-        MessageListenerContainer container = container("fixedStop");
-        faults().prepare("fixedStop", "stop");
+        List<String> payloads = sendWhilePaused("fixed", "stop");
+        MessageListenerContainer container = container("fixed");
         container.resume();
         await().until(() -> !container.isRunning() && !container.isChildRunning());
         container.start();
-        requireAllProcessed("fixedStop", payloads);
-    }
-
-    @Test
-    void whatIsHeldByAPausedContainerWhenItIsStoppedIsNotCommitted() {
-        List<String> payloads = sendWhilePaused("fixedPause");
-        faults().prepare("fixedPause", "pause");
-        container("fixedPause").resume();
-        await().until(() ->
-                effectsOf("fixedPause").size() == 1 && container("fixedPause").isContainerPaused());
-        container("fixedPause").stop();
-        container("fixedPause").resume();
-        container("fixedPause").start();
-        requireAllProcessed("fixedPause", payloads);
-    }
-
-    /** Of batches per partition, containers forget what an error handler leaves over. */
-    @Test
-    void whatAnErrorHandlerLeavesOverOfABatchComesAgain() {
-        List<String> payloads = sendWhilePaused("subMemory");
-        faults().prepare("subMemory", "failure");
-        container("subMemory").resume();
-        requireAllProcessed("subMemory", payloads);
-        assertThat(faults().isMet("subMemory", "failure")).isTrue();
+        requireAllProcessed("fixed", "stop", payloads);
     }
 
     /** Nothing is committed of a partition that is assigned by hand until it has a message. */
@@ -153,29 +159,33 @@ class ContainerSettingsIT extends SharedApplicationTest {
         await().until(() -> effectsOf("pinned").contains("pinned 2"));
         sendTo(1, "pinned", "pinned 3");
         await().until(() -> effectsOf("pinned").contains("pinned 3"));
-        assertThat(faults().isMet("pinned", "observation")).isTrue();
+        assertThat(faults().areMet("pinned")).isTrue();
         assertThat(effectsOf("pinned")).containsExactly("pinned 1", "pinned 2", "pinned 3");
     }
 
-    /** Each is met once, by the first record of its kind that comes its way. */
+    /** Each is met once, by the first record of its kind that comes its way; "a and b" is a, and then b. */
     static class Faults {
-
-        private static final String LATER = " after failure";
 
         private final Set<String> prepared = ConcurrentHashMap.newKeySet();
 
-        void prepare(String kind, String... faults) {
-            for (String fault : faults) {
-                this.prepared.add(kind + " " + fault);
-            }
+        void prepare(String kind, String fault) {
+            this.prepared.add(kind + " " + fault);
         }
 
-        boolean isMet(String kind, String fault) {
-            return !this.prepared.contains(kind + " " + fault) && !this.prepared.contains(kind + " " + fault + LATER);
+        boolean areMet(String kind) {
+            return this.prepared.stream().noneMatch(each -> each.startsWith(kind + " "));
+        }
+
+        static String kind() {
+            return Thread.currentThread().getName().split("-")[0];
         }
 
         /** Whether it is to be met now; consumers are named after the kind. */
         boolean meet(String fault) {
+            if (this.prepared.remove(kind() + " " + fault + " and observation")) {
+                prepare(kind(), "observation");
+                return true;
+            }
             return this.prepared.remove(kind() + " " + fault);
         }
 
@@ -185,17 +195,30 @@ class ContainerSettingsIT extends SharedApplicationTest {
             }
         }
 
-        void fail() {
-            if (meet("failure")) {
-                if (meet("observation" + LATER)) {
-                    prepare(kind(), "observation");
-                }
-                throw new IllegalStateException("on purpose");
+        void fail(String fault) {
+            if (meet(fault)) {
+                throw new IllegalStateException(fault);
             }
         }
+    }
 
-        static String kind() {
-            return Thread.currentThread().getName().split("-")[0];
+    record Interceptor(Faults faults) implements RecordInterceptor<Object, Object> {
+
+        @Override
+        public ConsumerRecord<Object, Object> intercept(
+                ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.fail("intercept");
+            return record;
+        }
+
+        @Override
+        public void success(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.fail("success");
+        }
+
+        @Override
+        public void afterRecord(ConsumerRecord<Object, Object> record, Consumer<Object, Object> consumer) {
+            this.faults.raise("afterRecord");
         }
     }
 
@@ -207,20 +230,28 @@ class ContainerSettingsIT extends SharedApplicationTest {
         }
 
         @Override
+        public void onScopeOpened(KafkaRecordReceiverContext context) {
+            this.faults.raise("observation scope");
+        }
+
+        @Override
+        public void onStop(KafkaRecordReceiverContext context) {
+            this.faults.raise("observation stop");
+        }
+
+        @Override
         public boolean supportsContext(Observation.Context context) {
             return context instanceof KafkaRecordReceiverContext;
         }
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, Faults.class, Settings.class, OfKinds.class})
-    static class Listeners {
+    record Marker(Faults faults) implements TransactionExecutionListener {
 
-        @Bean
-        static ObservationRegistry observationRegistry(Faults faults) {
-            ObservationRegistry registry = ObservationRegistry.create();
-            registry.observationConfig().observationHandler(new Observations(faults));
-            return registry;
+        @Override
+        public void afterBegin(TransactionExecution transaction, Throwable failure) {
+            if (this.faults.meet("rollback-only")) {
+                ((TransactionStatus) transaction).setRollbackOnly();
+            }
         }
     }
 
@@ -230,32 +261,56 @@ class ContainerSettingsIT extends SharedApplicationTest {
         @Override
         public void configure(ConcurrentMessageListenerContainer<Object, Object> container) {
             ContainerProperties properties = container.getContainerProperties();
-            String kind = container.getListenerId();
-            properties.setPauseImmediate(kind.equals("immediate") || kind.equals("fixedPause"));
-            properties.setStopImmediate(kind.startsWith("fixedStop"));
-            properties.setFixTxOffsets(kind.startsWith("fixed"));
-            properties.setSubBatchPerPartition(kind.startsWith("sub"));
-            if (kind.toLowerCase().contains("memory")) {
-                DefaultErrorHandler handler = new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 3));
-                handler.setSeekAfterError(false);
-                container.setCommonErrorHandler(handler);
+            switch (container.getListenerId()) {
+                case "polls" -> container.setRecordInterceptor(null);
+                case "immediate" -> properties.setPauseImmediate(true);
+                case "fixed" -> {
+                    properties.setFixTxOffsets(true);
+                    properties.setStopImmediate(true);
+                }
+                case "memory", "subMemory" -> {
+                    properties.setSubBatchPerPartition(container.getListenerId().equals("subMemory"));
+                    DefaultErrorHandler handler =
+                            new DefaultErrorHandler((record, failure) -> {}, new FixedBackOff(0, 3));
+                    handler.setSeekAfterError(false);
+                    container.setCommonErrorHandler(handler);
+                }
+                default -> {}
             }
         }
     }
 
-    static class OfKinds {
+    @Configuration(proxyBeanMethods = false)
+    @Import({Effects.class, Faults.class, Interceptor.class, Marker.class, Settings.class, Listeners.class})
+    static class Application {
+
+        @Bean
+        static ObservationRegistry observationRegistry(Faults faults) {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(new Observations(faults));
+            return registry;
+        }
+    }
+
+    static class Listeners extends ListenersOfKinds {
 
         private final Effects effects;
         private final Faults faults;
         private final ObjectProvider<KafkaListenerEndpointRegistry> registry;
 
-        OfKinds(Effects effects, Faults faults, ObjectProvider<KafkaListenerEndpointRegistry> registry) {
+        Listeners(Effects effects, Faults faults, ObjectProvider<KafkaListenerEndpointRegistry> registry) {
             this.effects = effects;
             this.faults = faults;
             this.registry = registry;
         }
 
-        private void on(String payload) {
+        @EventListener
+        void noLongerIdle(ListenerContainerNoLongerIdleEvent event) {
+            this.faults.raise("no longer idle");
+        }
+
+        @Override
+        void on(String payload) {
             this.effects.happen(payload);
             MessageListenerContainer container = this.registry.getObject().getListenerContainer(Faults.kind());
             if (this.faults.meet("pause")) {
@@ -264,17 +319,10 @@ class ContainerSettingsIT extends SharedApplicationTest {
             if (this.faults.meet("stop")) {
                 container.stop(() -> {});
             }
-            this.faults.fail();
-        }
-
-        private void onEach(List<String> payloads) {
-            for (int i = 0; i < payloads.size(); i++) {
-                try {
-                    on(payloads.get(i));
-                } catch (IllegalStateException ex) {
-                    throw new BatchListenerFailedException("here", ex, i);
-                }
+            if (this.faults.meet("interruption")) {
+                Thread.currentThread().interrupt();
             }
+            this.faults.fail("failure");
         }
 
         @KafkaListener(id = "immediate", topics = "immediate${suffix}", groupId = "immediate${suffix}")
@@ -303,22 +351,16 @@ class ContainerSettingsIT extends SharedApplicationTest {
             on(payload);
         }
 
-        @KafkaListener(id = "fixedStop", topics = "fixedStop${suffix}", groupId = "fixedStop${suffix}")
-        @IdempotentListener("fixedStop")
-        void fixedStop(String payload) {
-            on(payload);
-        }
-
-        @KafkaListener(id = "fixedPause", topics = "fixedPause${suffix}", groupId = "fixedPause${suffix}")
-        @IdempotentListener("fixedPause")
-        void fixedPause(String payload) {
+        @KafkaListener(id = "fixed", topics = "fixed${suffix}", groupId = "fixed${suffix}")
+        @IdempotentListener("fixed")
+        void fixed(String payload) {
             on(payload);
         }
 
         @KafkaListener(id = "subMemory", topics = "subMemory${suffix}", groupId = "subMemory${suffix}", batch = "true")
         @IdempotentListener("subMemory")
         void subMemory(List<String> payloads) {
-            onEach(payloads);
+            payloads.forEach(this::on);
         }
     }
 }

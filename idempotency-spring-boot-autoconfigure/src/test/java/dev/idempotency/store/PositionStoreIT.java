@@ -7,12 +7,8 @@ import static org.assertj.core.api.Assertions.tuple;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.PositionClaim;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,20 +22,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What every dialect promises of positions, on its real database. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractPositionStoreIT {
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+class PositionStoreIT {
 
     private static final String TOPIC = "Bestellungen.日本";
 
@@ -50,40 +47,30 @@ abstract class AbstractPositionStoreIT {
     JdbcPositionStore store;
     private JdbcPositionStore impatient;
 
-    /** The URL of an empty database. */
-    abstract String jdbcUrl();
-
-    /** The dialect of the database. */
-    Dialect dialect(DataSource dataSource) {
-        return DialectResolver.resolve(dataSource);
-    }
-
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(jdbcUrl());
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        IdempotencyDatabase database = new IdempotencyDatabase(this.dataSource, dialect(this.dataSource), null);
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
-        this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
-        this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
-        this.jdbc.execute("create table effect (offset_done bigint not null)");
-    }
-
-    @AfterAll
-    void close() {
-        this.threads.shutdownNow();
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
-    }
+    @Parameter
+    private StoreServer server;
 
     @BeforeEach
-    void empty() {
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        IdempotencyDatabase database =
+                new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        this.store = new JdbcPositionStore(database, Duration.ofSeconds(30));
+        this.impatient = new JdbcPositionStore(database, Duration.ofSeconds(1));
+        this.jdbc.execute("create table if not exists position_effect (offset_done bigint not null)");
+        empty();
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
+    }
+
+    private void empty() {
         this.jdbc.update("delete from idempotency_position");
-        this.jdbc.update("delete from effect");
+        this.jdbc.update("delete from position_effect");
     }
 
     static PositionClaim claim(int partition, long from, long to) {
@@ -209,7 +196,7 @@ abstract class AbstractPositionStoreIT {
         for (Future<?> owner : owners) {
             owner.get(120, TimeUnit.SECONDS);
         }
-        assertThat(this.jdbc.queryForList("select offset_done from effect order by offset_done", Long.class))
+        assertThat(this.jdbc.queryForList("select offset_done from position_effect order by offset_done", Long.class))
                 .isEqualTo(
                         IntStream.range(0, 2 * offsets).mapToObj(Long::valueOf).toList());
     }
@@ -225,8 +212,8 @@ abstract class AbstractPositionStoreIT {
                     List<PositionClaim> claims = List.of(claim(0, from, to), claim(1, from, to));
                     Map<PositionClaim, Long> moved = this.store.move(claims);
                     claims.forEach(claim -> LongStream.range(Math.max(moved.getOrDefault(claim, to), from), to)
-                            .forEach(offset ->
-                                    this.jdbc.update("insert into effect values (?)", 2 * offset + claim.partition())));
+                            .forEach(offset -> this.jdbc.update(
+                                    "insert into position_effect values (?)", 2 * offset + claim.partition())));
                     if (fails) {
                         status.setRollbackOnly();
                     }
@@ -249,5 +236,22 @@ abstract class AbstractPositionStoreIT {
         assertThat(this.store.purgeAbandoned("consumer", Duration.ofDays(-1), 100))
                 .isOne();
         assertThat(this.store.consumers()).isEmpty();
+    }
+
+    @Test
+    void whatHasBeenPassedIsFoundWithoutALockWhereItMayBe() {
+        move(claim(0, 0, 10));
+        this.transaction.executeWithoutResult(status -> {
+            boolean mayBe = this.server == StoreServer.POSTGRES;
+            assertThat(this.store.findPassed(claim(0, 4, 5))).isEqualTo(mayBe ? 10L : null);
+            assertThat(this.store.findPassed(claim(0, 9, 11))).isNull();
+            assertThat(this.store.findPassed(claim(1, 0, 1))).isNull();
+            assertThat(this.store.findPassed(new PositionClaim("consumer", TOPIC, 0, "other", 0, 1)))
+                    .isNull();
+            if (mayBe) {
+                assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                        .isNull();
+            }
+        });
     }
 }

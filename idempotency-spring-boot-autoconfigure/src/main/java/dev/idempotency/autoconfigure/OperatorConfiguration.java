@@ -7,9 +7,10 @@ import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.reconciliation.Reconciliation;
 import dev.idempotency.reconciliation.ReconciliationObserver;
 import dev.idempotency.reconciliation.ReconciliationSchedule;
+import dev.idempotency.redrive.DeadLetterSourceResolver;
 import dev.idempotency.redrive.DeadLetters;
 import dev.idempotency.store.ProcessedMessageStore;
-import java.util.Objects;
+import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -20,14 +21,38 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
+import org.springframework.scheduling.support.CronExpression;
 
-/** Topics that are held against what is remembered of them. */
+/** Redrive and reconciliation. Those of a parent context do not know the consumers of this one. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(ReconciliationProperties.class)
-final class ReconciliationConfiguration {
+@EnableConfigurationProperties(ErrorsProperties.class)
+final class OperatorConfiguration {
 
-    /** A parent context's knows none of the consumers of this one. */
+    @Bean
+    @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+    DeadLetters idempotencyDeadLetters(
+            ListenerDefinitionRegistry definitions,
+            ObjectProvider<KafkaListenerEndpointRegistry> containers,
+            ObjectProvider<ProducerFactory<?, ?>> producerFactory,
+            IdempotencyProperties properties,
+            ErrorsProperties errors,
+            Environment environment) {
+        DeadLetterSourceResolver sources = new DeadLetterSourceResolver(
+                definitions::listeners,
+                () -> containers.stream()
+                        .map(KafkaListenerEndpointRegistry::getAllListenerContainers)
+                        .findFirst()
+                        .orElse(List.of()),
+                producerFactory::getIfUnique,
+                errors.deadLetter().suffix());
+        RawRecordProducers producers = new RawRecordProducers(
+                producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "redrives");
+        IdempotencyProperties.DeadLetters limits = properties.deadLetters();
+        return new DeadLetters(sources, producers, limits.maxRedrives(), limits.redrivesPerSecond());
+    }
+
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     Reconciliation idempotencyReconciliation(
@@ -37,7 +62,7 @@ final class ReconciliationConfiguration {
             DeadLetters deadLetters,
             ObjectProvider<ProducerFactory<?, ?>> producerFactory,
             ObjectProvider<ReconciliationObserver> observers,
-            ReconciliationProperties properties,
+            IdempotencyProperties properties,
             Environment environment) {
         RawRecordProducers producers = new RawRecordProducers(
                 producerFactory::getIfUnique, environment.getProperty("spring.application.name"), "reconciliation");
@@ -47,7 +72,7 @@ final class ReconciliationConfiguration {
                 inbox::getIfUnique,
                 deadLetters,
                 producers,
-                properties.recordsPerSecond(),
+                properties.reconciliation().recordsPerSecond(),
                 new ObserverNotifier<>(observers.orderedStream().toList(), "the reconciliation is not affected"));
     }
 
@@ -55,8 +80,9 @@ final class ReconciliationConfiguration {
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
     ReconciliationSchedule idempotencyReconciliationSchedule(
-            Reconciliation reconciliation, ReconciliationProperties properties) {
-        return new ReconciliationSchedule(reconciliation, Objects.requireNonNull(properties.expression()));
+            Reconciliation reconciliation, IdempotencyProperties properties) {
+        return new ReconciliationSchedule(
+                reconciliation, CronExpression.parse(properties.reconciliation().cron()));
     }
 
     /** If there is an expression. */

@@ -13,8 +13,6 @@ import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.Version;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
-import dev.idempotency.database.Schema;
-import dev.idempotency.database.SchemaMode;
 import dev.idempotency.database.StoredVersion;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
@@ -24,7 +22,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -34,23 +31,23 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.dao.ConcurrencyFailureException;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What {@link VersionStrategy} promises, on the real databases. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractVersionStrategyIT {
+@ParameterizedClass
+@EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
+class VersionStrategyIT {
 
     private static final String CONSUMER = "consumer";
 
@@ -61,36 +58,27 @@ abstract class AbstractVersionStrategyIT {
     private JdbcVersionStore versions;
     AdmissionStrategy strategy;
 
-    /** The URL of an empty database. */
-    abstract String jdbcUrl();
+    @Parameter
+    private StoreServer server;
 
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(jdbcUrl());
-        this.dataSource.setMaximumPoolSize(10);
+    @BeforeEach
+    void prepare() {
+        this.dataSource = this.server.dataSource();
         this.jdbc = new JdbcTemplate(this.dataSource);
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         IdempotencyDatabase database =
                 new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
-        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database, SchemaMode.VALIDATE).afterPropertiesSet();
         this.versions = new JdbcVersionStore(database, Duration.ofSeconds(30));
         this.strategy = new VersionStrategy(this.versions);
-        this.jdbc.execute("create table effect (entity varchar(20), version bigint, nanos bigint not null)");
-    }
-
-    @AfterAll
-    void close() {
-        this.threads.shutdownNow();
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
-    }
-
-    @BeforeEach
-    void empty() {
+        this.jdbc.execute(
+                "create table if not exists version_effect (entity varchar(20), version bigint, nanos bigint not null)");
         this.jdbc.update("delete from idempotency_version");
+        this.jdbc.update("delete from idempotency_processed");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
     }
 
     private static MessageId entity(String key) {
@@ -273,45 +261,31 @@ abstract class AbstractVersionStrategyIT {
         assertThat(ids).hasSize(4);
     }
 
-    @Test
-    void aMessageWaitsForAnotherOfItsEntity() throws Exception {
-        admit(at(0, "committed", 1), at(0, "undone", 1));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aMessageWaitsForAnotherOfItsEntityAndForWhatBecomesOfIt(boolean undone) throws Exception {
+        admit(at(0, "a", 1));
         CountDownLatch claimed = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.strategy.admit(List.of(at(1, "committed", 5), at(2, "new", 5)));
+            this.strategy.admit(List.of(at(1, "a", 5), at(2, "new", 5)));
             claimed.countDown();
             await(end);
+            if (undone) {
+                status.setRollbackOnly();
+            }
         }));
         await(claimed);
-        Future<Admission> older = this.threads.submit(() -> admit(at(3, "committed", 4)));
+        Future<Admission> older = this.threads.submit(() -> admit(at(3, "a", 4)));
         Future<Admission> newer = this.threads.submit(() -> admit(at(4, "new", 6)));
         for (Future<Admission> waiting : List.of(older, newer)) {
             assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS));
         }
         end.countDown();
         first.get(30, TimeUnit.SECONDS);
-        assertThat(older.get(30, TimeUnit.SECONDS).stale()).hasSize(1);
+        assertThat(older.get(30, TimeUnit.SECONDS).stale()).hasSize(undone ? 0 : 1);
         assertThat(positions(newer.get(30, TimeUnit.SECONDS))).containsExactly(4);
-    }
-
-    @Test
-    void aMessageEntersIfTheNewerOneThatItWaitedForIsUndone() throws Exception {
-        admit(at(0, "a", 1));
-        CountDownLatch claimed = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        Future<?> first = this.threads.submit(() -> this.transaction.executeWithoutResult(status -> {
-            this.strategy.admit(List.of(at(1, "a", 5)));
-            claimed.countDown();
-            await(end);
-            status.setRollbackOnly();
-        }));
-        await(claimed);
-        Future<Admission> older = this.threads.submit(() -> admit(at(3, "a", 4)));
-        end.countDown();
-        first.get(30, TimeUnit.SECONDS);
-        assertThat(positions(older.get(30, TimeUnit.SECONDS))).containsExactly(3);
-        assertThat(stored("a")).isEqualTo(Version.of(4));
+        assertThat(stored("a")).isEqualTo(Version.of(undone ? 4 : 5));
     }
 
     @Test
@@ -342,7 +316,7 @@ abstract class AbstractVersionStrategyIT {
     /** Versions in many threads and orders, some of them undone: those that remain grow, and end with the greatest. */
     @Test
     void overlappingBatchesNeitherDeadlockNorLetAnOlderVersionInAfterANewerOne() throws Exception {
-        this.jdbc.update("delete from effect");
+        this.jdbc.update("delete from version_effect");
         int[] greatest = new int[6];
         for (int entity = 0; entity < greatest.length; entity++) {
             // MariaDB deadlocks where several wait for a row that is new and then undone, whatever their order.
@@ -364,7 +338,7 @@ abstract class AbstractVersionStrategyIT {
                         for (Candidate admitted :
                                 this.strategy.admit(candidates).admitted()) {
                             this.jdbc.update(
-                                    "insert into effect values (?, ?, ?)",
+                                    "insert into version_effect values (?, ?, ?)",
                                     admitted.version().entity().value(),
                                     admitted.version().version().value(),
                                     System.nanoTime());
@@ -392,37 +366,13 @@ abstract class AbstractVersionStrategyIT {
         }
         for (int entity = 0; entity < greatest.length; entity++) {
             List<Long> applied = this.jdbc.queryForList(
-                    "select version from effect where entity = ? order by nanos", Long.class, "entity-" + entity);
+                    "select version from version_effect where entity = ? order by nanos",
+                    Long.class,
+                    "entity-" + entity);
             assertThat(applied).isSorted().doesNotHaveDuplicates();
             assertThat(applied.get(applied.size() - 1)).isEqualTo(greatest[entity]);
             assertThat(stored("entity-" + entity)).isEqualTo(Version.of(greatest[entity]));
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {TransactionDefinition.ISOLATION_REPEATABLE_READ, TransactionDefinition.ISOLATION_SERIALIZABLE})
-    void withAHigherIsolationNothingOlderEntersForWhatTheTransactionDoesNotSee(int isolation) {
-        TransactionTemplate isolated = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
-        isolated.setIsolationLevel(isolation);
-        admit(at(0, "a", 1));
-        assertThat(positions(isolated.execute(status -> this.strategy.admit(List.of(at(1, "a", 2))))))
-                .containsExactly(1);
-        assertThat(isolated.execute(status -> this.strategy.admit(List.of(at(1, "a", 1))))
-                        .stale())
-                .hasSize(1);
-        try {
-            Admission late = isolated.execute(status -> {
-                this.jdbc.queryForList("select * from effect");
-                join(this.threads.submit(() -> admit(at(2, "a", 5), at(2, "b", 5))));
-                return this.strategy.admit(List.of(at(3, "a", 4), at(4, "b", 4)));
-            });
-            assertThat(late.isEmpty()).isTrue();
-        } catch (RuntimeException ex) {
-            // It sees no way to be in order, and comes again.
-            assertThat(ex.getCause() != null ? ex.getCause() : ex)
-                    .isInstanceOfAny(ConcurrencyFailureException.class, DataAccessException.class);
-        }
-        assertThat(stored("a")).isEqualTo(Version.of(5));
     }
 
     /** MariaDB shows a transaction what was there when it first read, be it for what stood before a version. */
@@ -469,35 +419,9 @@ abstract class AbstractVersionStrategyIT {
         assertThat(positions(admit(at(8, "a", 1)))).containsExactly(8);
     }
 
-    @Test
-    void entitiesAreForgottenWhenTheirLastChangeIsOldEnough() {
-        IdempotencyDatabase database =
-                new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
-        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
-        admit(at(1, "changed", 1), at(2, "unchanged", 1));
-        database.inTransaction(() -> this.jdbc.update(
-                "update idempotency_version set processed_at = "
-                        + database.dialect().timeOfSeconds(),
-                Instant.now().minus(Duration.ofHours(3)).getEpochSecond()));
-        admit(at(3, "changed", 2));
-        admit(at(4, "between", 2));
-        database.inTransaction(() -> this.jdbc.update(
-                "update idempotency_version set processed_at = "
-                        + database.dialect().timeOfSeconds() + " where message_id = 'between'",
-                Instant.now().minus(Duration.ofMinutes(90)).getEpochSecond()));
-        assertThat(purge.consumers()).containsExactly(CONSUMER);
-        assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
-                        .rows())
-                .isOne();
-        assertThat(this.versions.find(List.of(entity("changed"), entity("unchanged"), entity("between"))))
-                .containsOnlyKeys(entity("changed"), entity("between"));
-        assertThat(Map.of("an old version", positions(admit(at(5, "unchanged", 1)))))
-                .containsEntry("an old version", List.of(5));
-    }
-
     /** In the table of processed messages are rows from before it changed its strategy, which say nothing of it now. */
     @Test
-    void entitiesAreRememberedThroughAPauseOfTheConsumer() {
+    void entitiesAreForgottenByTheirLastChangeAndRememberedThroughAPause() {
         IdempotencyDatabase database =
                 new IdempotencyDatabase(this.dataSource, DialectResolver.resolve(this.dataSource), null);
         String time = database.dialect().timeOfSeconds();
@@ -506,27 +430,34 @@ abstract class AbstractVersionStrategyIT {
                         + " record_partition, record_offset) values (?, 'before', " + time + ", 'topic', 0, 0)",
                 CONSUMER,
                 Instant.now().minus(Duration.ofHours(1)).getEpochSecond());
-        try {
-            admit(at(1, "changed", 1), at(2, "unchanged", 1));
+        admit(at(1, "31", 1), at(2, "32", 1), at(3, "34", 1), at(4, "changed", 1));
+        for (int hours : new int[] {31, 32, 34}) {
             this.jdbc.update(
-                    "update idempotency_version set processed_at = " + time,
-                    Instant.now().minus(Duration.ofHours(30)).getEpochSecond());
-            admit(at(3, "older", 1), at(4, "old", 1));
-            this.jdbc.update(
-                    "update idempotency_version set processed_at = " + time + " where message_id = 'old'",
-                    Instant.now().minus(Duration.ofMinutes(31 * 60 + 30)).getEpochSecond());
-            this.jdbc.update(
-                    "update idempotency_version set processed_at = " + time + " where message_id = 'older'",
-                    Instant.now().minus(Duration.ofHours(33)).getEpochSecond());
-            admit(at(5, "changed", 2));
-            ProcessedMessagePurge.ofVersions(database)
-                    .purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100);
-            assertThat(this.versions.find(
-                            List.of(entity("changed"), entity("unchanged"), entity("old"), entity("older"))))
-                    .containsOnlyKeys(entity("changed"), entity("unchanged"), entity("old"));
-            assertThat(positions(admit(at(6, "unchanged", 1)))).isEmpty();
-        } finally {
-            this.jdbc.update("delete from idempotency_processed");
+                    "update idempotency_version set processed_at = " + time + " where message_id = ?",
+                    Instant.now().minus(Duration.ofHours(hours)).getEpochSecond(),
+                    String.valueOf(hours));
         }
+        admit(at(5, "changed", 2));
+        ProcessedMessagePurge purge = ProcessedMessagePurge.ofVersions(database);
+        assertThat(purge.consumers()).containsExactly(CONSUMER);
+        assertThat(purge.purgeExpired(CONSUMER, Duration.ofHours(2), ProcessedMessagePurge.BEGINNING, 100)
+                        .rows())
+                .isOne();
+        this.jdbc.update("delete from idempotency_processed");
+        assertThat(positions(admit(at(6, "31", 1)))).isEmpty();
+        assertThat(positions(admit(at(7, "34", 1)))).containsExactly(7);
+    }
+
+    @Test
+    void afterOneThatIsNotNewerTheNextOneWritesNothingOnPostgres() {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        admit(at(1, "a", 5));
+        assertThat(admit(at(1, "a", 5)).duplicates()).hasSize(1);
+        this.transaction.executeWithoutResult(status -> {
+            assertThat(this.strategy.admit(List.of(at(2, "a", 4))).stale()).hasSize(1);
+            assertThat(this.jdbc.queryForObject("select txid_current_if_assigned()", Long.class))
+                    .isNull();
+        });
+        assertThat(admit(at(3, "a", 6)).admitted()).hasSize(1);
     }
 }

@@ -2,6 +2,7 @@ package dev.idempotency.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -10,22 +11,24 @@ import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
-import dev.idempotency.database.Dialect;
-import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.EpochSeconds;
 import dev.idempotency.database.IdempotencyDatabase;
 import dev.idempotency.database.Schema;
 import dev.idempotency.database.SchemaMode;
 import dev.idempotency.observe.Duplicate;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -36,20 +39,28 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** What the JDBC store has beyond the contract of stores, on the real database of every dialect. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractProcessedMessageStoreIT {
+@ParameterizedClass
+@EnumSource(StoreServer.class)
+class JdbcStoreIT {
 
     private static final RecordCoordinates SOMEWHERE = new RecordCoordinates("topic", 3, 42);
 
@@ -57,51 +68,29 @@ abstract class AbstractProcessedMessageStoreIT {
     private JdbcTemplate jdbc;
     private TransactionTemplate transaction;
     private ProcessedMessageStore store;
-    private ExecutorService threads;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    /** The URL of an empty database. */
-    abstract String jdbcUrl();
-
-    /** The statement that has the database look at how much the table holds, as it does by itself now and then. */
-    abstract String analyze();
-
-    /** The dialect of the database. */
-    Dialect dialect(DataSource dataSource) {
-        return DialectResolver.resolve(dataSource);
-    }
+    @Parameter
+    private StoreServer server;
 
     private IdempotencyDatabase database(DataSource dataSource) {
-        return new IdempotencyDatabase(dataSource, dialect(dataSource), null);
-    }
-
-    @BeforeAll
-    void createSchema() {
-        this.dataSource = new HikariDataSource();
-        this.dataSource.setJdbcUrl(jdbcUrl());
-        this.dataSource.setMaximumPoolSize(20);
-        this.jdbc = new JdbcTemplate(this.dataSource);
-        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
-        this.threads = Executors.newCachedThreadPool();
-        new Schema(database(this.dataSource), SchemaMode.MIGRATE).afterPropertiesSet();
-        new Schema(database(this.dataSource), SchemaMode.VALIDATE).afterPropertiesSet();
-        this.store = new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
-        this.jdbc.execute("create table effect (id varchar(100) not null)");
-    }
-
-    @AfterAll
-    void close() {
-        if (this.threads != null) {
-            this.threads.shutdownNow();
-        }
-        if (this.dataSource != null) {
-            this.dataSource.close();
-        }
+        return new IdempotencyDatabase(dataSource, this.server.dialect(dataSource), null);
     }
 
     @BeforeEach
-    void empty() {
+    void prepare() {
+        this.dataSource = this.server.dataSource();
+        this.jdbc = new JdbcTemplate(this.dataSource);
+        this.transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+        this.store = new JdbcProcessedMessageStore(database(this.dataSource), Duration.ofSeconds(30));
+        this.jdbc.execute("create table if not exists effect (id varchar(100) not null)");
         this.jdbc.update("delete from idempotency_processed");
         this.jdbc.update("delete from effect");
+    }
+
+    @AfterEach
+    void stopThreads() {
+        this.threads.shutdownNow();
     }
 
     /** As in a transaction per poll, in which listeners have read before the next message is claimed. */
@@ -177,23 +166,32 @@ abstract class AbstractProcessedMessageStoreIT {
         this.transaction.executeWithoutResult(status -> {
             this.jdbc.update("insert into effect (id) values ('undone')");
             BooleanSupplier held = this.store.watchTransaction();
-            giveUpTransaction(this.jdbc);
+            giveUpTransaction();
             assertThat(held.getAsBoolean()).isFalse();
             status.setRollbackOnly();
         });
     }
 
     /** Has the database undo the transaction by itself; as here, MariaDB and H2 do with a deadlock. */
-    void giveUpTransaction(JdbcTemplate jdbc) {
-        jdbc.execute("rollback");
+    private void giveUpTransaction() {
+        if (this.server == StoreServer.POSTGRES || this.server == StoreServer.MINIMAL) {
+            assertThatExceptionOfType(DataIntegrityViolationException.class)
+                    .isThrownBy(() -> this.jdbc.execute("insert into effect (id) values (null)"));
+        } else {
+            this.jdbc.execute("rollback");
+        }
     }
 
     @Test
     void theDatabaseEstimatesTheNumberOfMessages() {
+        if (this.server == StoreServer.MINIMAL) {
+            assertThat(this.store.statistics(Set.of()).rows()).isNull();
+            return;
+        }
         claim(IntStream.range(0, 1000).mapToObj(String::valueOf).toArray(String[]::new));
         // What a connection has counted itself may come to the estimate after an analysis, and then be in it twice.
         Awaitility.await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
-            this.jdbc.execute(analyze());
+            this.jdbc.execute((this.server == StoreServer.MARIADB) ? "analyze table idempotency_processed" : "analyze");
             assertThat(this.store.statistics(Set.of()).rows()).isBetween(800L, 1200L);
         });
     }
@@ -226,7 +224,7 @@ abstract class AbstractProcessedMessageStoreIT {
         claim("old", "new");
         this.jdbc.update(
                 "update idempotency_processed set processed_at = %s where message_id = 'old'"
-                        .formatted(dialect(this.dataSource).timeOfSeconds()),
+                        .formatted(this.server.dialect(this.dataSource).timeOfSeconds()),
                 EpochSeconds.toDecimal(Instant.now().minus(Duration.ofHours(3))));
         Map<String, Duration> ages =
                 this.store.statistics(List.of("consumer", "nobody")).oldestAges();
@@ -291,7 +289,7 @@ abstract class AbstractProcessedMessageStoreIT {
     }
 
     /** What a claim of a message fails with that another transaction holds. */
-    ClaimTimeoutException timeoutOfSecondClaim(
+    private ClaimTimeoutException timeoutOfSecondClaim(
             ProcessedMessageStore second, TransactionTemplate transaction, String id, Runnable before)
             throws Exception {
         CountDownLatch claimed = new CountDownLatch(1);
@@ -316,24 +314,66 @@ abstract class AbstractProcessedMessageStoreIT {
         }
     }
 
-    final JdbcTemplate jdbc() {
-        return this.jdbc;
-    }
-
-    final TransactionTemplate transaction() {
-        return this.transaction;
-    }
-
-    final ProcessedMessageStore store() {
-        return this.store;
-    }
-
     private static void await(CountDownLatch latch) {
         try {
             assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(ex);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"statement_timeout", "lock_timeout"})
+    void aWaitThatTheDatabaseEndsSaysSo(String limit) throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        assertThat(timeoutOfSecondClaim(
+                        this.store,
+                        this.transaction,
+                        limit,
+                        () -> this.jdbc.execute("set local " + limit + " = '200ms'")))
+                .hasMessageContaining("before idempotency.claim.timeout (PT30S)")
+                .hasMessageContaining("lock and statement timeouts")
+                .hasMessageNotContaining("Raise");
+    }
+
+    @Test
+    void nobodyWhoLooksSomethingUpWaitsForALockedTable() throws Exception {
+        Assumptions.assumeTrue(this.server == StoreServer.POSTGRES);
+        MessageId id = new MessageId("consumer", "locked");
+        try (Connection other = DriverManager.getConnection(this.dataSource.getJdbcUrl());
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("lock table idempotency_processed in access exclusive mode");
+            List<CompletableFuture<?>> lookUps = List.of(
+                    CompletableFuture.supplyAsync(() -> this.store.find(List.of(id))),
+                    CompletableFuture.supplyAsync(() -> this.store.forget(id)),
+                    CompletableFuture.supplyAsync(() -> this.store.hasProcessed("consumer")),
+                    CompletableFuture.supplyAsync(() -> this.store.statistics(List.of("consumer"))));
+            for (CompletableFuture<?> lookUp : lookUps) {
+                assertThat(lookUp)
+                        .failsWithin(Duration.ofSeconds(30))
+                        .withThrowableOfType(ExecutionException.class)
+                        .withCauseInstanceOf(QueryTimeoutException.class);
+            }
+            other.rollback();
+        }
+    }
+
+    @Test
+    void aTableThatWasMadeByHandAndTakesDifferentIdsForEqualIsRefused() {
+        Assumptions.assumeTrue(this.server == StoreServer.MARIADB);
+        IdempotencyDatabase database = database(new DriverManagerDataSource(this.server.emptyDatabase()));
+        new Schema(database, SchemaMode.MIGRATE).afterPropertiesSet();
+        for (String type : List.of(
+                "varchar(255) character set utf8mb4 collate utf8mb4_general_ci",
+                "varchar(255) character set utf8mb4 collate utf8mb4_bin",
+                "varchar(200) character set utf8mb4 collate utf8mb4_nopad_bin")) {
+            database.jdbc().execute("alter table idempotency_processed modify message_id " + type + " not null");
+            assertThatIllegalStateException()
+                    .as(type)
+                    .isThrownBy(new Schema(database, SchemaMode.VALIDATE)::afterPropertiesSet)
+                    .withMessageContaining("idempotency_processed takes ids of messages for equal that are not");
         }
     }
 }
