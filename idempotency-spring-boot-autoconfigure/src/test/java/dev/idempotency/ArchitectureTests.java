@@ -106,7 +106,7 @@ class ArchitectureTests {
     private static final Map<String, Integer> BUDGETS = Map.ofEntries(
             entry("", 1_550),
             entry("actuate", 1_450),
-            entry("autoconfigure", 1_650),
+            entry("autoconfigure", 1_700),
             entry("check", 2_050),
             entry("database", 2_450),
             entry("definition", 2_350),
@@ -118,7 +118,7 @@ class ArchitectureTests {
             entry("listener", 2_550),
             entry("metrics", 700),
             entry("observe", 450),
-            entry("operation", 700),
+            entry("operation", 750),
             entry("producer", 300),
             entry("reconciliation", 950),
             entry("redrive", 1_300),

@@ -239,8 +239,9 @@ public final class TransactionalOperations implements IdempotentOperations, Smar
     private void claim(List<MessageId> ids, ClaimedTransaction transaction, Outcome outcome) {
         long start = System.nanoTime();
         try {
-            Set<MessageId> claimed = this.store.claim(
-                    ids.stream().map(id -> new Claim(id, NOWHERE, outcome.digest)).toList());
+            Set<MessageId> claimed = this.store.claim(ids.stream()
+                    .map(id -> new Claim(id, NOWHERE, outcome.digest))
+                    .toList());
             outcome.observer.claimAnswered(claimed.size(), ids.size() - claimed.size(), System.nanoTime() - start);
             outcome.duplicates =
                     duplicates(ids.stream().filter(id -> !claimed.contains(id)).toList(), outcome);

@@ -26,8 +26,7 @@ class IdempotencyWebTests {
 
     @Test
     void nothingIsAnsweredUnlessAskedFor() {
-        this.runner.run(context -> assertThat(context)
-                .doesNotHaveBean(IdempotencyExceptionHandler.class));
+        this.runner.run(context -> assertThat(context).doesNotHaveBean(IdempotencyExceptionHandler.class));
     }
 
     @ParameterizedTest

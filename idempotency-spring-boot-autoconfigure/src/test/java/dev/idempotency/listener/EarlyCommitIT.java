@@ -1,14 +1,11 @@
 package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.IdempotentOperations;
 import dev.idempotency.MessageId;
-import dev.idempotency.TransactionLostException;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestKafka;
