@@ -26,7 +26,9 @@ class BookingController {
     @PostMapping(path = "/api/payments", headers = KEY_HEADER)
     Booking book(@RequestHeader(KEY_HEADER) String key, @RequestBody Order order) {
         MessageId id = MessageId.of("bookings", key);
-        return this.idempotent.execute(id, order.toString(), Booking.class, () -> book(order)).result();
+        return this.idempotent
+                .execute(id, order.toString(), Booking.class, () -> book(order))
+                .result();
     }
 
     private Booking book(Order order) {
