@@ -1,11 +1,11 @@
 package dev.idempotency.autoconfigure;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.StreamSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +14,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
-import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
@@ -26,6 +25,7 @@ final class UnknownPropertyReporter implements InitializingBean {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("idempotency");
     private static final String METADATA = "classpath*:META-INF/spring-configuration-metadata.json";
+    private static final Pattern NAME = Pattern.compile("\"name\": \"(idempotency\\.[a-z.-]+)\"");
 
     private final Environment environment;
 
@@ -52,25 +52,20 @@ final class UnknownPropertyReporter implements InitializingBean {
                         "Unknown property '{}' is ignored. Did you mean '{}'?", name, nearest(name.toString(), known)));
     }
 
+    /** Reads names without a JSON parser, which the application need not have. */
     private static List<ConfigurationPropertyName> knownProperties() {
         try {
-            Resource[] files = new PathMatchingResourcePatternResolver().getResources(METADATA);
-            return List.of(files).stream()
-                    .flatMap(file -> ((List<?>) parse(file).getOrDefault("properties", List.of())).stream())
-                    .map(property -> String.valueOf(((Map<?, ?>) property).get("name")))
-                    .filter(name -> name.startsWith(PREFIX + "."))
-                    .map(ConfigurationPropertyName::of)
-                    .toList();
+            List<ConfigurationPropertyName> known = new ArrayList<>();
+            for (Resource file : new PathMatchingResourcePatternResolver().getResources(METADATA)) {
+                String text = file.getContentAsString(StandardCharsets.UTF_8);
+                NAME.matcher(text.substring(Math.max(0, text.indexOf("\"properties\""))))
+                        .results()
+                        .forEach(match -> known.add(ConfigurationPropertyName.of(match.group(1))));
+            }
+            return known;
         } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
-    private static Map<String, Object> parse(Resource metadata) {
-        try {
-            return JsonParserFactory.getJsonParser().parseMap(metadata.getContentAsString(StandardCharsets.UTF_8));
-        } catch (IOException ex) {
-            throw new UncheckedIOException(ex);
+            logger.debug("Unknown properties cannot be reported", ex);
+            return List.of();
         }
     }
 
