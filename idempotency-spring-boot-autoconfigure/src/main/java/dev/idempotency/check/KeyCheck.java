@@ -119,6 +119,24 @@ final class KeyCheck implements ListenerCheck {
                     remedy);
             return false;
         }
+        for (Path path : paths.paths()) {
+            List<String> properties = parameters.propertiesWithout(path);
+            if (!properties.isEmpty()) {
+                report.add(
+                        Check.KEY_EXPRESSION,
+                        "Its %s expression '%s' reads '%s', but %s has no property '%s'."
+                                .formatted(
+                                        role,
+                                        expression,
+                                        path,
+                                        parameters.type(path.variable()).getName(),
+                                        path.first()),
+                        (parameters.type(path.variable()) == String.class)
+                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(path.first())
+                                : "Use one that it has: %s.".formatted(String.join(", ", properties)));
+                return false;
+            }
+        }
         checkType(role, expression, paths, parameters, report);
         if (paths.isConstant()) {
             report.add(

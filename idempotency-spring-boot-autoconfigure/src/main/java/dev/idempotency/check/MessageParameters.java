@@ -1,13 +1,17 @@
 package dev.idempotency.check;
 
+import dev.idempotency.check.MessagePaths.Path;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -25,6 +29,7 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /** The values behind the variables of a listener's expressions. In a batch, each message has its element of an argument. */
@@ -57,11 +62,14 @@ final class MessageParameters {
     /** A variable with properties, or methods without arguments. */
     private static final Pattern PROPERTIES = Pattern.compile("#\\w+(\\??\\.\\w+(\\(\\))?)*");
 
+    private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_]\\w*");
+
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
     private final Map<String, Carrier> carriers = new HashMap<>();
     private final Map<String, String> headers = new HashMap<>();
     private final Map<String, Class<?>> types = new HashMap<>();
+    private final Set<String> collections = new HashSet<>();
     private final List<String> payloads = new ArrayList<>();
     private @Nullable Class<?> payloadType;
     private boolean payloadNamed;
@@ -85,6 +93,9 @@ final class MessageParameters {
 
     private void add(String name, Parameter parameter, ResolvableType type) {
         this.types.put(name, elementOf(type));
+        if (elementOf(type) != type.toClass()) {
+            this.collections.addAll(List.of(name, "payload"));
+        }
         Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
         if (header != null) {
             this.headers.put(name, StringUtils.hasText(header.name()) ? header.name() : name);
@@ -131,6 +142,30 @@ final class MessageParameters {
     /** The type of the argument behind a variable, as far as it is known. */
     Class<?> type(String variable) {
         return this.types.getOrDefault(variable, Object.class);
+    }
+
+    /** Returns the properties of a payload of which none has the name that a path begins with; none if that cannot be said. */
+    List<String> propertiesWithout(Path path) {
+        Class<?> type = type(path.variable());
+        String name = path.first();
+        // A subclass may have more, and of a collection it is not known whether the elements are meant.
+        boolean definite = carrier(path.variable()) == Carrier.NONE
+                && !this.collections.contains(path.variable())
+                && (type == String.class || !type.getName().startsWith("java."))
+                && !Map.class.isAssignableFrom(type)
+                && !Modifier.isAbstract(type.getModifiers());
+        if (!definite || !IDENTIFIER.matcher(name).matches()) {
+            return List.of();
+        }
+        Set<String> names = new TreeSet<>();
+        ReflectionUtils.doWithFields(
+                type, field -> names.add(field.getName()), field -> !Modifier.isStatic(field.getModifiers()));
+        Set<String> members = new HashSet<>(names);
+        ReflectionUtils.doWithMethods(type, method -> members.add(method.getName()));
+        String capitalized = StringUtils.capitalize(name);
+        boolean found =
+                List.of(name, "get" + capitalized, "is" + capitalized).stream().anyMatch(members::contains);
+        return (found || names.isEmpty()) ? List.of() : List.copyOf(names);
     }
 
     /** Returns the declared type of a variable's property, such as {@code #payload.version}, as far as it is known. */

@@ -24,7 +24,9 @@ import org.springframework.kafka.core.KafkaOperations;
 import org.springframework.kafka.listener.DeadLetterPublishingRecoverer;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
+import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.MessagingException;
+import org.springframework.messaging.converter.MessageConversionException;
 
 /**
  * Publishes a message that has used up its attempts to its topic's dead-letter topic, to the same partition if there is
@@ -47,6 +49,10 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             KafkaHeaders.DLT_EXCEPTION_STACKTRACE,
             KafkaHeaders.DLT_KEY_EXCEPTION_MESSAGE,
             KafkaHeaders.DLT_KEY_EXCEPTION_STACKTRACE);
+
+    private static final String CONVERSION_REMEDY =
+            ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
+                    + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
 
     private static final int ANY_PARTITION = -1;
 
@@ -103,11 +109,12 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
                     ex);
         }
         logger.warn(
-                "Consumer '{}' gave up {} and published it to {}, with the stack trace in its headers: {}",
+                "Consumer '{}' gave up {} and published it to {}: {}",
                 this.consumer,
                 coordinates,
                 topic,
-                describe(exception));
+                describe(exception),
+                quotesPayload(exception) ? null : cause(exception));
         this.observer.deadLettered(coordinates);
     }
 
@@ -140,15 +147,33 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         return received;
     }
 
-    /** For the log, which must contain no payload: Spring's messaging exceptions quote it. */
-    private static String describe(Exception exception) {
+    /** Describes a failure for the log, which must contain no payload. */
+    static String describe(Exception exception) {
+        String quoting = null;
         for (Throwable next : Causes.of(exception)) {
-            if (next instanceof MessagingException) {
-                return next.getClass().getName();
+            if (next instanceof MessageConversionException conversion && conversion.getFailedMessage() != null) {
+                return next.getClass().getName() + ". The listener's parameter cannot be made of a value of type "
+                        + conversion.getFailedMessage().getPayload().getClass().getName() + CONVERSION_REMEDY;
             }
+            if (quoting == null && next instanceof MessagingException) {
+                quoting = next.getClass().getName();
+            }
+        }
+        if (quoting != null) {
+            return quoting;
         }
         String text = cause(exception).toString();
         return (text.length() > BRIEF) ? text.substring(0, BRIEF) + "…" : text;
+    }
+
+    /** Whether messages of exceptions contain the payload, as Spring's messaging exceptions do. */
+    private static boolean quotesPayload(Exception exception) {
+        for (Throwable next : Causes.of(exception)) {
+            if (next instanceof MessagingException || next instanceof DeserializationException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Throwable cause(Exception exception) {

@@ -73,7 +73,7 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
             container.setCommonErrorHandler(
-                    new RetryingErrorHandler(recoverer(consumer, observer), this.retries, this.pauses));
+                    new RetryingErrorHandler(consumer, recoverer(consumer, observer), this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);

@@ -1,12 +1,17 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnusableKeyException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.BackOffHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
@@ -21,18 +26,39 @@ import org.springframework.kafka.listener.MessageListenerContainer;
  */
 final class RetryingErrorHandler extends DefaultErrorHandler {
 
-    private final ConsumerPauses pauses;
+    private static final Logger logger = LoggerFactory.getLogger(RetryingErrorHandler.class);
 
-    RetryingErrorHandler(ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
+    /** Minimum time between two warnings of one consumer. */
+    private static final Duration WARNING_INTERVAL = Duration.ofSeconds(10);
+
+    private final ConsumerPauses pauses;
+    private final AtomicReference<@Nullable Instant> lastWarning = new AtomicReference<>();
+
+    RetryingErrorHandler(
+            String consumer, ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
         super(pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
         this.pauses = pauses;
         addNotRetryableExceptions(UnusableKeyException.class);
+        setRetryListeners((record, failure, attempt) -> warn(consumer, record, failure, attempt));
         setLogLevel(KafkaException.Level.DEBUG);
         // With MANUAL_IMMEDIATE the container does not commit the offset of a dead letter.
         setCommitRecovered(true);
         // A message that fails in turns, now one way, now another, would be retried forever.
         setResetStateOnExceptionChange(false);
         setResetStateOnRecoveryFailure(false);
+    }
+
+    private void warn(String consumer, ConsumerRecord<?, ?> record, Exception failure, int attempt) {
+        Instant now = Instant.now();
+        Instant last = this.lastWarning.get();
+        if ((last == null || last.plus(WARNING_INTERVAL).isBefore(now)) && this.lastWarning.compareAndSet(last, now)) {
+            logger.warn(
+                    "Consumer '{}' failed at {}, attempt {}: {}",
+                    consumer,
+                    RecordCoordinates.of(record),
+                    attempt,
+                    DeadLetterPublisher.describe(BatchFailure.withoutName(failure)));
+        }
     }
 
     private static ConsumerAwareRecordRecoverer pausingIfItFails(

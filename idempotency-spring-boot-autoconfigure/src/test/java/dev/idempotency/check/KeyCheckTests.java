@@ -40,6 +40,28 @@ class KeyCheckTests {
         return findings("records", expression, null);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "#event.idd, true",
+        "#payload.idd + '/' + #event.id, true",
+        "#event.id, false",
+        "#event.id(), false",
+        "#event.toString(), false",
+        "#headers['idd'], false",
+        "#record.value().idd, false"
+    })
+    void propertiesThatAPayloadDoesNotHaveAreFound(String expression, boolean found) {
+        assertThat(findings("typed", expression, null).contains(Check.KEY_EXPRESSION))
+                .isEqualTo(found);
+    }
+
+    @Test
+    void propertiesOfJsonTextAreFound() {
+        assertThat(findings("text", "#payload.id", null)).containsExactly(Check.KEY_EXPRESSION);
+        assertThat(findings("text", "#payload.substring(3)", null)).isEmpty();
+        assertThat(findings("ofMap", "#payload.id", null)).isEmpty();
+    }
+
     private static List<Check> findings(String method, @Nullable String key, @Nullable String version) {
         Method listener = Arrays.stream(Listeners.class.getDeclaredMethods())
                 .filter(each -> each.getName().equals(method))
@@ -151,9 +173,9 @@ class KeyCheckTests {
                 "#headers.id",
                 "#headers['id'] + #message.headers['order-id'] + #message.payload",
                 "#headers.isEmpty() ? #payload : #headers['a']",
-                "#headers == null ? #payload : #payload.id",
+                "#headers == null ? #payload : #payload.trim()",
                 "#jsonPath(#record.value(), '$.id')",
-                "new java.util.Date(#payload.time).toInstant()",
+                "new java.util.Date(#payload.length()).toInstant()",
                 "#all['order']",
                 "(#all['kafka_offset'] == 2 ? 0 : #offset) + '/' + #payload",
             })
@@ -194,7 +216,7 @@ class KeyCheckTests {
         "state, #payload.maybe, false",
         "state, #payload.any, false",
         "state, #payload.map.changedAt, false",
-        "state, #payload.unknown, false",
+        "state, #payload.unknown, true",
         "state, #payload.changedAt.toString(), false",
         "state, #payload.changedAt.toInstant(T(java.time.ZoneOffset).UTC), false",
         "recordOfState, #payload.changedAt, false"
@@ -244,6 +266,14 @@ class KeyCheckTests {
     }
 
     private static final class Listeners {
+
+        record Event(String id) {}
+
+        void typed(Event event) {}
+
+        void text(String text) {}
+
+        void ofMap(Map<String, Object> map) {}
 
         void twoPayloads(DayOfWeek ofCall, Order order, Acknowledgment acknowledgment) {}
 

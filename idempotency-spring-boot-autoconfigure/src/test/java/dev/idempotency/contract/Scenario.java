@@ -49,6 +49,7 @@ final class Scenario {
     private List<Expectation> expectations = List.of();
     private String circumstances = "";
     private int partitions = 1;
+    private boolean commitMayBeSkipped;
     private int consumers = 1;
     private Event event = application -> {};
     private boolean again;
@@ -99,6 +100,9 @@ final class Scenario {
     Scenario whenItWaits(String message) {
         this.partitions = 2;
         this.circumstances = ", when it waits " + message;
+        // The end of a pause wakes the consumer. Spring Kafka skips a commit that is woken up; the next one makes up
+        // for it.
+        this.commitMayBeSkipped = true;
         this.event = application -> {
             await().until(() -> this.journal.reported("outageBegan") > 0);
             assertThat(this.journal.unsettled()).as("while it waits").hasSameSizeAs(this.messages);
@@ -222,7 +226,7 @@ final class Scenario {
 
     private void awaitDone() {
         await().untilAsserted(() -> {
-            assertThat(this.journal.isCaughtUp())
+            assertThat(this.commitMayBeSkipped || this.journal.isCaughtUp())
                     .as("caught up: %s", this.journal)
                     .isTrue();
             assertThat(this.journal.unsettled()).as("lost: %s", this.journal).isEmpty();

@@ -8,9 +8,13 @@ import dev.idempotency.app.TestApplication;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -20,6 +24,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /** What README's first steps and the pages that they link to show. */
+@ExtendWith(OutputCaptureExtension.class)
 class FirstHourIT extends ApplicationTest {
 
     @ParameterizedTest
@@ -46,11 +51,23 @@ class FirstHourIT extends ApplicationTest {
         }
     }
 
+    @Test
+    void aMissingJsonSetUpIsNamedInTheLog(CapturedOutput output) {
+        try (TestApplication app = start(Accounts.class, LedgerListener.class)) {
+            app.send("payments", null, "{\"id\": \"secret\", \"account\": \"a\", \"amount\": 5}");
+            app.awaitCaughtUp("ledger", "payments");
+            assertThat(output)
+                    .contains("value of type java.lang.String. For JSON, set spring.kafka.consumer.value-deserializer")
+                    .doesNotContain("secret");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"true, rejected", "false, "})
-    void aRejectionThatIsCaughtNeedsNoRollbackFor(boolean expected, String event) {
+    void aRejectionThatIsCaughtNeedsNoRollbackFor(boolean expected, String event, CapturedOutput output) {
         Class<?> wallet = expected ? ExpectedRejection.class : UnexpectedRejection.class;
-        List<String> properties = List.of("idempotency.errors.max-attempts=1");
+        List<String> properties =
+                List.of("idempotency.errors.max-attempts=2", "idempotency.errors.initial-interval=10ms");
         try (TestApplication app = start(properties, Accounts.class, wallet, DebitListener.class)) {
             app.send(this.topic, "1", "debit");
             app.awaitCaughtUp(this.group, this.topic);
@@ -60,6 +77,10 @@ class FirstHourIT extends ApplicationTest {
                 assertThat(TestApplication.endOffsets(this.topic + "-dlt").values())
                         .as("dead letters")
                         .containsExactly(1L);
+                assertThat(output)
+                        .contains("attempt 1: org.springframework.transaction.UnexpectedRollbackException")
+                        .containsOnlyOnce("gave up " + this.topic + "-0@0")
+                        .contains("\tat org.springframework.transaction");
             }
         }
     }

@@ -348,7 +348,7 @@ class IdempotencyTesterIT {
         assigned.deliver(record("odd-assigned", 2, this.id + "-b")).twice();
 
         assertThat(assigned).processed(this.id, this.id + "-b").dropped(2);
-        assertThat(this.effects.of("assigned too")).containsOnlyOnce(this.id + "-b");
+        assertThat(this.effects.of("assigned")).containsOnlyOnce(this.id + "-b");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> assigned.deliver(record("odd-assigned", 0, this.id)))
                 .withMessageContaining("No container of consumer 'assigned' reads [odd-assigned-0]")
