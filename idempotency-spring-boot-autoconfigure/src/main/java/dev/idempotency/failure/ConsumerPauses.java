@@ -1,6 +1,7 @@
 package dev.idempotency.failure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -8,7 +9,6 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
-import org.springframework.kafka.listener.ListenerContainerPauseService;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -16,7 +16,6 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 final class ConsumerPauses implements AutoCloseable {
 
     private final ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
-    private final ListenerContainerPauseService service = new ListenerContainerPauseService(null, this.scheduler);
 
     ConsumerPauses() {
         this.scheduler.setThreadNamePrefix("idempotency-resume-");
@@ -41,10 +40,17 @@ final class ConsumerPauses implements AutoCloseable {
         if (consumer == null) {
             return;
         }
+        List<TopicPartition> paused = partitions.stream()
+                .filter(each -> !consumer.isPartitionPauseRequested(each))
+                .toList();
+        paused.forEach(consumer::pausePartition);
         try {
-            partitions.stream()
-                    .filter(each -> !consumer.isPartitionPauseRequested(each))
-                    .forEach(each -> this.service.pausePartition(consumer, each, duration));
+            // Together, and not by a ListenerContainerPauseService: each resumption wakes the consumer, and the second
+            // of two
+            // would interrupt the commit of what has been polled after the first.
+            this.scheduler.schedule(
+                    () -> paused.forEach(consumer::resumePartition),
+                    Instant.now().plus(duration));
         } catch (TaskRejectedException ex) {
             // The application is shutting down: there is nothing to resume for.
         }

@@ -8,6 +8,7 @@ import dev.idempotency.failure.ConsumerOutage.Awaited;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -17,6 +18,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * One consumer's waiting for the database: which of its threads wait, since when, and how long until they try again.
@@ -150,7 +153,12 @@ final class Outage {
                         case BROKER -> "the broker";
                         case KEYS -> "keys";
                     };
-            logger.info("Consumer '{}' no longer waits for {}, after {}", this.consumer, what, duration);
+            logger.info(
+                    "Consumer '{}' no longer waits for {}, after {}",
+                    this.consumer,
+                    what,
+                    DurationFormatterUtils.print(
+                            duration.truncatedTo(ChronoUnit.MILLIS), DurationFormat.Style.COMPOSITE));
             this.observer.outageEnded(duration.toNanos());
         }
     }
