@@ -1,5 +1,6 @@
 package dev.idempotency.failure;
 
+import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
@@ -64,7 +65,9 @@ final class ContainerSuspension {
             // Once they are split, only the record that contends has to wait.
             return false;
         }
-        pause(first, container, () -> {
+        // Another partition may have the first message with a key, which would always be polled behind this one.
+        boolean alone = Causes.of(failure).find(NoKeysYetException.class) != null;
+        pause(first, container, alone, () -> {
             Duration pause = this.outage.recordFailure(kind, failure, RecordCoordinates.of(first));
             this.observer.retried(records.size());
             return pause;
@@ -106,12 +109,21 @@ final class ContainerSuspension {
 
     /** Pauses the consumer before a record is redelivered that did not fail by itself. */
     private void pauseForRedelivery(ConsumerRecord<?, ?> record, MessageListenerContainer container) {
-        pause(record, container, this.outage::longestPause);
+        pause(record, container, false, this.outage::longestPause);
     }
 
-    private void pause(ConsumerRecord<?, ?> record, MessageListenerContainer container, Supplier<Duration> duration) {
+    private void pause(
+            ConsumerRecord<?, ?> record,
+            MessageListenerContainer container,
+            boolean alone,
+            Supplier<Duration> duration) {
+        TopicPartition partition = ConsumerThreadState.partitionOf(record);
         try {
-            this.pauses.pauseAll(container, ConsumerThreadState.partitionOf(record), duration.get());
+            if (alone) {
+                this.pauses.pause(container, partition, duration.get());
+            } else {
+                this.pauses.pauseAll(container, partition, duration.get());
+            }
         } catch (RuntimeException ex) {
             logger.error("A consumer could not be paused: it tries again at once", ex);
         }

@@ -120,8 +120,8 @@ abstract class DeliveryContract {
                 keyed(kind).send(LONG + "1:a", LONG + "2:b", LONG + "1:a").expect(effects("a", "b"), duplicates(1)),
                 keyed(kind)
                         .send("-:no-key")
-                        .whenItWaits("2:b")
-                        .expect(effects("b"), deadLetters("no-key"))
+                        .whenItWaits("2:b", "3:c", "4:d")
+                        .expect(effects("b", "c", "d"), deadLetters("no-key"))
                         .unless(kind.strategy == Strategy.VERSION, "its key is an expression, not a header"),
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
