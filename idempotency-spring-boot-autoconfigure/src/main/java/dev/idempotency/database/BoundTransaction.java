@@ -42,8 +42,8 @@ public final class BoundTransaction {
     }
 
     /**
-     * Whether it is that of a manager which does not begin transactions by JDBC, as those of JPA and Hibernate: they bind
-     * their connection so that others find it. Whoever binds one for no more than the time of a transaction says so.
+     * Whether a transaction manager bound the connection that does not begin transactions by JDBC, such as those of JPA and
+     * Hibernate: they expose their connection to JDBC code.
      */
     static boolean isOfAnotherKind(ConnectionHolder holder) {
         return !holder.isSynchronizedWithTransaction();
