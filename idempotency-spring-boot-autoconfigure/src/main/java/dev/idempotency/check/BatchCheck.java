@@ -8,11 +8,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.BaseStream;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
@@ -41,7 +39,7 @@ final class BatchCheck implements ListenerCheck {
             KafkaHeaders.CONVERSION_FAILURES);
 
     private static final List<Class<?>> NO_PAYLOADS =
-            List.of(Acknowledgment.class, Consumer.class, ConsumerRecords.class, MessageHeaders.class);
+            List.of(Acknowledgment.class, Consumer.class, MessageHeaders.class);
 
     @Override
     public void check(ProtectedListener listener, Report report) {
@@ -71,7 +69,7 @@ final class BatchCheck implements ListenerCheck {
 
     private static Class<?> contentType(ResolvableType declared) {
         Class<?> type = declared.resolve();
-        ResolvableType content = (type == Optional.class || type == Message.class) ? declared.getGeneric(0) : declared;
+        ResolvableType content = (type == Message.class) ? declared.getGeneric(0) : declared;
         return Objects.requireNonNullElse(content.resolve(), Object.class);
     }
 
@@ -88,16 +86,14 @@ final class BatchCheck implements ListenerCheck {
                 : MessageHeaderAccessor.class.isAssignableFrom(type);
     }
 
-    /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
+    /** Whether it is filtered with the messages. */
     private static boolean isParallel(Class<?> type) {
-        return type.isAssignableFrom(ArrayList.class) || (type.isArray() && type != byte[].class);
+        return type.isAssignableFrom(ArrayList.class);
     }
 
     /** Whether Spring may have converted a list to it. */
     private static boolean isConverted(Class<?> type) {
-        return isOtherCollection(type)
-                || (type.isArray() && type.getComponentType().isPrimitive())
-                || CharSequence.class.isAssignableFrom(type);
+        return isOtherCollection(type) || type.isArray() || CharSequence.class.isAssignableFrom(type);
     }
 
     private static boolean isOtherCollection(Class<?> type) {

@@ -25,8 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
@@ -109,10 +111,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
         if (this.running) {
             logTransactionsPerRecord();
         }
-        boolean claimed = !deadLetters
-                && candidates.size() == candidates.get(0).methodCount()
-                && candidates.stream().allMatch(ListenerCandidate::isClaimed);
-        return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
+        boolean errorHandler =
+                AnnotatedElementUtils.getMergedRepeatableAnnotations(element, KafkaListener.class).stream()
+                        .anyMatch(listener -> !listener.errorHandler().isEmpty());
+        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics);
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {

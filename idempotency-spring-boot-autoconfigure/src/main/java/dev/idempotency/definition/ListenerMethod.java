@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -40,8 +39,7 @@ public final class ListenerMethod {
             Consumer.class,
             ConsumerRecordMetadata.class,
             MessageHeaders.class,
-            MessageHeaderAccessor.class,
-            ConsumerRecords.class);
+            MessageHeaderAccessor.class);
 
     /** Types that message converters convert: such a value need not be the payload. */
     private static final List<Class<?>> CONVERTED = List.of(String.class, byte[].class, Bytes.class, Object.class);
@@ -51,7 +49,6 @@ public final class ListenerMethod {
     private final @Nullable ReplyKeeper replies;
     private final List<String> names;
     private final int payloadIndex;
-    private final boolean takesConsumer;
 
     ListenerMethod(Method method, boolean targetSeen, @Nullable ReplyKeeper replies) {
         this.method = method;
@@ -60,7 +57,6 @@ public final class ListenerMethod {
         String[] discovered = NAMES.getParameterNames(method);
         this.names = (discovered != null) ? Arrays.asList(discovered) : List.of();
         this.payloadIndex = payloadIndex(method.getParameters());
-        this.takesConsumer = List.of(method.getParameterTypes()).contains(Consumer.class);
     }
 
     private static int payloadIndex(Parameter[] parameters) {
@@ -119,11 +115,6 @@ public final class ListenerMethod {
         return value == null
                 || takesRecord()
                 || (mayTakeValue() && payloadType().isInstance(value));
-    }
-
-    /** Whether it may seek by itself. */
-    public boolean takesConsumer() {
-        return this.takesConsumer;
     }
 
     /** Whether it takes the record itself, or no payload at all. */

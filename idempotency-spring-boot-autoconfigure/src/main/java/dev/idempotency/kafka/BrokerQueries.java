@@ -15,6 +15,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.GroupListing;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -40,6 +41,24 @@ public final class BrokerQueries implements AutoCloseable {
     public @Nullable Uuid topicId(String topic) {
         TopicDescription found = describe(List.of(topic)).get(topic);
         return (found != null) ? found.topicId() : null;
+    }
+
+    /**
+     * The id of a topic.
+     *
+     * @throws KafkaException whose cause the brokers name, if there is no such topic
+     */
+    Uuid requireTopicId(String topic) {
+        return get(this.admin.describeTopics(List.of(topic)).topicNameValues().get(topic))
+                .topicId();
+    }
+
+    /** The offset after the last record of a partition. */
+    long endOffset(TopicPartition partition) {
+        return get(this.admin
+                        .listOffsets(Map.of(partition, OffsetSpec.latest()))
+                        .partitionResult(partition))
+                .offset();
     }
 
     /** Returns the existing topics among these, by name. */

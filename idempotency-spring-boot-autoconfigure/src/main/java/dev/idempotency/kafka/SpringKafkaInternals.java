@@ -20,7 +20,6 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.FailedRecordProcessor;
 import org.springframework.kafka.listener.adapter.AbstractFilteringMessageListener;
-import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.MessagingMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.util.Assert;
@@ -48,7 +47,7 @@ public final class SpringKafkaInternals {
             KafkaTemplate.class.getName(),
             List.of("producerInterceptor"),
             MessagingMessageListenerAdapter.class.getName(),
-            List.of("handlerMethod", "replyTemplate"));
+            List.of("replyTemplate"));
 
     private SpringKafkaInternals() {}
 
@@ -105,11 +104,6 @@ public final class SpringKafkaInternals {
     static @Nullable Supplier<?> deserializersOf(DefaultKafkaConsumerFactory<?, ?> factory, boolean keys) {
         String field = keys ? "keyDeserializerSupplier" : "valueDeserializerSupplier";
         return (Supplier<?>) read(DefaultKafkaConsumerFactory.class, field, factory);
-    }
-
-    /** For the call of a listener's methods, to send no reply for a duplicate. */
-    public static @Nullable HandlerAdapter handlerOf(MessagingMessageListenerAdapter<?, ?> adapter) {
-        return (HandlerAdapter) read(MessagingMessageListenerAdapter.class, "handlerMethod", adapter);
     }
 
     /** For the replies of a listener, to wait for those that are kept. */

@@ -8,9 +8,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -31,11 +32,6 @@ public final class TopicIdTracker {
 
     /** For how long an answer holds for other partitions of the topic whose first records come. */
     private static final long MOMENT_NANOS = Duration.ofSeconds(1).toNanos();
-
-    private interface Question<T> {
-
-        T ask(BrokerConnection connection) throws Exception;
-    }
 
     private record Position(Uuid topicId, long offset) {}
 
@@ -178,15 +174,12 @@ public final class TopicIdTracker {
         return ask(record, use, connection -> this.lookup.topicId(connection, record.topic()));
     }
 
-    private <T> T ask(RecordCoordinates record, String use, Question<T> question) {
+    private <T> T ask(RecordCoordinates record, String use, Function<BrokerConnection, T> question) {
         BrokerConnection connection = BrokerConnection.of(this.container);
         try {
-            return question.ask(connection);
-        } catch (Exception ex) {
-            if (ex instanceof InterruptedException) {
-                Thread.currentThread().interrupt();
-            }
-            Throwable cause = (ex instanceof ExecutionException && ex.getCause() != null) ? ex.getCause() : ex;
+            return question.apply(connection);
+        } catch (RuntimeException ex) {
+            Throwable cause = (ex instanceof KafkaException && ex.getCause() != null) ? ex.getCause() : ex;
             throw new TopicUnknownException(
                     ("The message %s is recognised by its %s, which belongs to the topic '%s' as it is there now, and the"
                                     + " brokers %s did not tell of it: %s. The message waits, as it could be lost or"

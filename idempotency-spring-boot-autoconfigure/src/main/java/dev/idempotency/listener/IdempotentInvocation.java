@@ -6,11 +6,11 @@ import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
+import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
-import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -30,13 +30,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * <p>If several fail together, nothing is known of each. The error handler has them redelivered and processed one by one;
  * only what fails by itself is reported as failed.
  */
-final class IdempotentInvocation implements TransactionSynchronization {
+abstract class IdempotentInvocation implements TransactionSynchronization {
 
-    private final ListenerCall call;
-    private final Delivery delivery;
-    private final ListenerDefinition definition;
-    private final AdmissionStrategy strategy;
-    private final OutcomeReporter reporter;
+    final Delivery delivery;
+    final ListenerDefinition definition;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
     private @Nullable Admission admission;
@@ -44,21 +41,26 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private boolean returned;
     private boolean mayBeRefused = true;
 
-    private IdempotentInvocation(ListenerCall call) {
-        this.call = call;
-        this.delivery = call.delivery();
-        this.definition = call.definition();
-        this.strategy = this.definition.strategy();
-        this.reporter = new OutcomeReporter(this.definition);
-        this.transaction = this.definition.transactions().get();
+    IdempotentInvocation(Delivery delivery, ListenerDefinition definition) {
+        this.delivery = delivery;
+        this.definition = definition;
+        this.transaction = definition.transactions().get();
     }
 
-    static @Nullable Object proceed(ListenerCall call) throws Throwable {
-        return new IdempotentInvocation(call).proceed();
+    /** Returns the message at a position of the delivery, for its key to be found. */
+    abstract MessageView view(int position);
+
+    /** Calls the listener with the new messages, in order; returns its result. */
+    abstract @Nullable Object call(List<Candidate> admitted) throws Throwable;
+
+    /** Returns the kept reply to these messages, which are duplicates, or {@code null}. */
+    @Nullable
+    Object replyAgain(List<Candidate> duplicates) {
+        return null;
     }
 
-    private @Nullable Object proceed() throws Throwable {
-        this.call.requireKeys();
+    @Nullable
+    Object proceed() throws Throwable {
         this.candidates = identify();
         try {
             Object result = execute();
@@ -67,7 +69,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             return result;
         } catch (ConflictFoundException ex) {
-            throw isSingle() ? this.reporter.refused(ex.candidate, ex.conflict) : ex;
+            throw isSingle() ? OutcomeReporter.refused(this.definition, ex.candidate, ex.conflict) : ex;
         } catch (Throwable ex) {
             if (!this.transaction.isCommitted()) {
                 reportFailure(ex);
@@ -78,7 +80,8 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            this.reporter.failed(failure, (this.admission != null) ? this.admission.admitted() : List.of());
+            OutcomeReporter.failed(
+                    this.definition, failure, (this.admission != null) ? this.admission.admitted() : List.of());
         }
     }
 
@@ -103,7 +106,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
-        return this.definition.candidates().create(position, this.call.view(position));
+        return this.definition.candidates().create(position, view(position));
     }
 
     private @Nullable Object execute() throws Throwable {
@@ -116,7 +119,8 @@ final class IdempotentInvocation implements TransactionSynchronization {
                 throw ex;
             }
             this.delivery.skip();
-            this.reporter.committed(new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
+            OutcomeReporter.committed(
+                    this.definition, new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -127,7 +131,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
                 this.delivery.settle();
             }
             if (this.transaction.isCommitted() && this.admission != null) {
-                this.reporter.committed(this.admission, System.nanoTime() - start);
+                OutcomeReporter.committed(this.definition, this.admission, System.nanoTime() - start);
             }
         }
     }
@@ -143,12 +147,12 @@ final class IdempotentInvocation implements TransactionSynchronization {
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
-            Object reply = this.call.replyAgain(this.candidates);
+            Object reply = replyAgain(this.candidates);
             this.transaction.lookBeforeCommit();
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
-        if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
+        if (!this.definition.strategy().isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
@@ -168,13 +172,13 @@ final class IdempotentInvocation implements TransactionSynchronization {
             // A filter has left nothing of a batch.
             return new Admission(List.of(), List.of());
         }
-        if (!this.strategy.isClaim()) {
-            return this.strategy.admit(this.candidates);
+        if (!this.definition.strategy().isClaim()) {
+            return this.definition.strategy().admit(this.candidates);
         }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = this.strategy.admit(this.candidates);
+            Admission answer = this.definition.strategy().admit(this.candidates);
             int claimed = answer.admitted().size();
             observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
@@ -187,7 +191,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private @Nullable Object callAndStore(List<Candidate> admitted) throws Throwable {
         Object result;
         try {
-            result = this.call.call(admitted);
+            result = call(admitted);
         } catch (Throwable ex) {
             if (!this.transaction.rollsBack(ex)) {
                 store(admitted);
@@ -205,7 +209,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private void store(List<Candidate> admitted) {
         try {
-            this.reporter.processed(admitted);
+            OutcomeReporter.processed(this.definition, admitted);
         } catch (RuntimeException ex) {
             if (StoreExceptionTranslator.isOfAbortedTransaction(ex)) {
                 // A statement of the listener's had failed before, and the error was caught.
@@ -221,7 +225,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     public void beforeCompletion() {
         if (!this.transaction.isCommitting()) {
             try {
-                this.mayBeRefused = this.strategy.mayBeRefused();
+                this.mayBeRefused = this.definition.strategy().mayBeRefused();
             } catch (RuntimeException ex) {
                 this.mayBeRefused = false;
             }
@@ -233,13 +237,15 @@ final class IdempotentInvocation implements TransactionSynchronization {
      * redelivered, and processed one by one.
      */
     private @Nullable Duplicate findDuplicate(Throwable failure) {
-        if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
+        if (this.definition.strategy().isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
         FatalErrors.rethrow(failure);
         try {
-            return (this.candidates.size() == 1 && this.mayBeRefused && this.strategy.isRefusal(failure))
-                    ? this.strategy.duplicateOf(this.candidates.get(0), failure)
+            return (this.candidates.size() == 1
+                            && this.mayBeRefused
+                            && this.definition.strategy().isRefusal(failure))
+                    ? this.definition.strategy().duplicateOf(this.candidates.get(0), failure)
                     : null;
         } catch (RuntimeException ex) {
             // It is redelivered until the database can be asked.

@@ -69,7 +69,7 @@ public final class IdempotentListenerAdvisor extends StaticMethodMatcherPointcut
         try {
             result = delivery.isShared()
                     ? delivery.callOnce(definition, invocation)
-                    : IdempotentInvocation.proceed(new MethodCall(invocation, delivery, definition));
+                    : new MethodCall(invocation, delivery, definition).proceed();
         } catch (Throwable ex) {
             delivery.end(ex);
             throw ex;

@@ -5,7 +5,7 @@ import dev.idempotency.Strategy;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.ContainerFacts;
+import dev.idempotency.kafka.DeserializerInstrumentation;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.redrive.DeadLetters;
@@ -94,7 +94,9 @@ public final class Reconciliation implements DisposableBean {
                             .formatted(consumer, consumers()),
                     null);
         }
-        boolean intercepted = own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor);
+        boolean intercepted = own.stream()
+                .map(ProtectedListener::container)
+                .anyMatch(DeserializerInstrumentation::hasOtherInterceptor);
         Duration retention = own.stream()
                 .map(listener -> listener.consumer().retention())
                 .max(Duration::compareTo)

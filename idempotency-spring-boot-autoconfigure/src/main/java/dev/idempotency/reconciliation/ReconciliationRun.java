@@ -13,7 +13,6 @@ import dev.idempotency.kafka.PartitionReader;
 import dev.idempotency.kafka.PartitionReader.Range;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.kafka.RepublishedHeaders;
-import dev.idempotency.listener.RecordIdentification;
 import dev.idempotency.listener.RecordIdentifier;
 import dev.idempotency.reconciliation.ReconciliationReport.State;
 import dev.idempotency.redrive.DeadLetters;
@@ -213,7 +212,7 @@ final class ReconciliationRun {
             JobControl control) {
         List<Candidate> candidates = new ArrayList<>(polled.size());
         for (ConsumerRecord<byte[], byte[]> record : polled) {
-            RecordIdentification identification = identifier.identify(record);
+            RecordIdentifier.Identification identification = identifier.identify(record);
             MessageId messageId = identification.id();
             if (messageId == null) {
                 found(fateOf(identification, record, control));
@@ -251,15 +250,16 @@ final class ReconciliationRun {
         }
     }
 
-    private RecordFate fateOf(RecordIdentification identification, ConsumerRecord<?, ?> record, JobControl control) {
-        if (identification.kind() == RecordIdentification.Kind.FILTERED) {
+    private RecordFate fateOf(
+            RecordIdentifier.Identification identification, ConsumerRecord<?, ?> record, JobControl control) {
+        if (identification.kind() == RecordIdentifier.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
         RecordFate elsewhere = findElsewhere(record, control);
         if (elsewhere != null) {
             return elsewhere;
         }
-        return (identification.kind() == RecordIdentification.Kind.UNREADABLE)
+        return (identification.kind() == RecordIdentifier.Kind.UNREADABLE)
                 ? RecordFate.UNREADABLE
                 : RecordFate.WITHOUT_KEY;
     }

@@ -92,8 +92,7 @@ class IdempotencyRuntimeHintsTests {
         "listener.FailedRecordProcessor, failureTracker",
         "core.KafkaTemplate, producerInterceptor",
         "listener.FailedRecordTracker, recoverer",
-        "listener.adapter.MessagingMessageListenerAdapter, handlerMethod",
-        "listener.adapter.MessagingMessageListenerAdapter, replyTemplate",
+        "listener.adapter.MessagingMessageListenerAdapter, replyTemplate"
     })
     void theMembersOfSpringKafkaThatAreReadCanBeRead(String type, String field) throws ClassNotFoundException {
         assertRegistered(reflection().onFieldAccess("org.springframework.kafka." + type, field));

@@ -20,11 +20,9 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListener;
 import org.springframework.kafka.listener.adapter.FilteringBatchMessageListenerAdapter;
 import org.springframework.kafka.listener.adapter.FilteringMessageListenerAdapter;
-import org.springframework.kafka.listener.adapter.HandlerAdapter;
 import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 import org.springframework.kafka.listener.adapter.RecordMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.CompositeProducerInterceptor;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -69,14 +67,6 @@ class SpringKafkaInternalsTests {
         var template = new KafkaTemplate<>(new DefaultKafkaProducerFactory<String, String>(Map.of()));
         adapter.setReplyTemplate(template);
         assertThat((Object) SpringKafkaInternals.replyTemplateOf(adapter)).isSameAs(template);
-    }
-
-    @Test
-    void theHandlerOfAListener() {
-        var adapter = new RecordMessagingMessageListenerAdapter<>(this, method("first"));
-        HandlerAdapter handler = new HandlerAdapter(new InvocableHandlerMethod(this, method("first")));
-        adapter.setHandlerMethod(handler);
-        assertThat(SpringKafkaInternals.handlerOf(adapter)).isSameAs(handler);
     }
 
     @Test

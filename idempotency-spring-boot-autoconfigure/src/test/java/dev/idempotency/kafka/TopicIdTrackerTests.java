@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.RecordCoordinates;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -56,7 +57,15 @@ class TopicIdTrackerTests {
         assertThat(this.broker.questions).isEqualTo(2);
     }
 
-    private static class Broker implements TopicLookup {
+    @Test
+    void partitionsThatAreAssignedHaveTheBrokerAskedAgain() {
+        topicOf(0, 7);
+        this.broker.id = Uuid.randomUuid();
+        this.tracker.assigned(List.of(new TopicPartition("topic", 0)));
+        assertThat(topicOf(0, 8)).isEqualTo(this.broker.id);
+    }
+
+    private static class Broker extends TopicLookup {
 
         private Uuid id = Uuid.randomUuid();
         private int questions;

@@ -21,7 +21,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -38,7 +37,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.listener.KafkaMessageListenerContainer;
 import org.springframework.kafka.requestreply.ReplyingKafkaTemplate;
-import org.springframework.kafka.support.ProducerListener;
 import org.springframework.messaging.handler.annotation.SendTo;
 
 /** Replies that are kept with the claim, and sent again for duplicates of their requests. */
@@ -112,23 +110,6 @@ class KeptRepliesIT extends SharedApplicationTest {
         String onLarge(String payload) {
             this.effects.happen("large " + payload);
             return payload + "!".repeat(LIMIT);
-        }
-
-        /** Has the topic take large replies as soon as it has refused the first one. */
-        @Bean
-        static ProducerListener<Object, Object> refused() {
-            return new ProducerListener<>() {
-
-                @Override
-                public void onError(
-                        ProducerRecord<Object, Object> record,
-                        @Nullable RecordMetadata metadata,
-                        @Nullable Exception failure) {
-                    if (String.valueOf(record.value()).startsWith("once!")) {
-                        allowLargeReplies(record.topic());
-                    }
-                }
-            };
         }
 
         @Bean
@@ -240,18 +221,6 @@ class KeptRepliesIT extends SharedApplicationTest {
     }
 
     @Test
-    void aReplyThatIsRefusedIsSentAgainWhenItsRequestIsRedelivered() throws Exception {
-        limitMessageSize(topic("large-replies"), String.valueOf(LIMIT));
-
-        send("large", "once");
-        awaitCaughtUp("large");
-
-        assertThat(largeReplies("once")).hasSize(1);
-        assertThat(effectsOf("large")).filteredOn("large once"::equals).hasSize(1);
-        assertThat(TopicContents.values(topic("large") + "-dlt")).doesNotContain("once");
-    }
-
-    @Test
     void aReplyThatIsAlwaysRefusedMakesItsRequestADeadLetter() throws Exception {
         limitMessageSize(topic("large-replies"), String.valueOf(LIMIT));
         send("large", "often");
@@ -271,27 +240,6 @@ class KeptRepliesIT extends SharedApplicationTest {
         return TopicContents.values(topic("large-replies")).stream()
                 .filter(reply -> reply.startsWith(payload))
                 .toList();
-    }
-
-    @Test
-    void duplicatesOnPartitionsThatAreReadAtTheSameTimeAreAllGivenTheFirstReply() {
-        for (int i = 0; i < 20; i++) {
-            String payload = "same-" + i / 4;
-            ProducerRecord<String, String> record = new ProducerRecord<>(topic("odd"), i % 2, null, payload);
-            record.headers().add("message-id", payload.getBytes(StandardCharsets.UTF_8));
-            this.app.send(record);
-        }
-        awaitCaughtUp("odd");
-
-        assertThat(effectsOf("odd"))
-                .filteredOn(effect -> effect.contains("same"))
-                .hasSize(5)
-                .doesNotHaveDuplicates();
-        Awaitility.await("all answers").atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
-            List<String> answers = TopicContents.values(topic("answers"));
-            assertThat(answers).hasSize(20);
-            assertThat(Set.copyOf(answers)).hasSize(5);
-        });
     }
 
     @Test

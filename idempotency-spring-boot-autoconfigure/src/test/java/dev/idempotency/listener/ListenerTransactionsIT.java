@@ -8,7 +8,6 @@ import dev.idempotency.listener.ledger.Account;
 import dev.idempotency.listener.ledger.AccountRepository;
 import dev.idempotency.listener.ledger.Booking;
 import dev.idempotency.listener.ledger.BookingRepository;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -82,9 +81,7 @@ class ListenerTransactionsIT extends ListenersTest {
     @CsvSource(delimiter = '|', textBlock = """
             SwallowsBeforeCommit | 1:a 2:swallows 3:c
             SwallowsWithInbox    | 1:a 2:swallows 3:c
-            SwallowsOfPoll       | 1:a 2:swallows 3:c
             Swallows             | :a :swallows :c
-            SwallowsOfBatch      | :a :c :swallows
             SwallowsAndThrows    | :a :swallows :c
             """)
     void aListenerThatCatchesAnErrorWhichItsTransactionDoesNotSurviveHasFailed(String name, String messages) {
@@ -230,24 +227,6 @@ class ListenerTransactionsIT extends ListenersTest {
         @IdempotentListener(inbox = "true")
         void on(String payload) {
             process(payload);
-        }
-    }
-
-    static class SwallowsOfPoll extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener(transactionPerPoll = "true")
-        void on(String payload) {
-            process(payload);
-        }
-    }
-
-    static class SwallowsOfBatch extends Swallowing {
-
-        @OwnTopic(batch = "true")
-        @IdempotentListener
-        void on(List<String> payloads) {
-            payloads.forEach(this::process);
         }
     }
 

@@ -171,31 +171,23 @@ class TransactionPerPollIT extends ListenersTest {
 
     static class Failing extends Listener {
 
-        private final List<String> calls = new CopyOnWriteArrayList<>();
-
-        @Override
-        List<String> calls() {
-            return this.calls;
-        }
-
         @OwnTopic
         @IdempotentListener
         void on(String payload) {
-            this.calls.add(IdempotencyContext.current().messageId().value() + " " + payload);
-            happen(payload);
-            Beans.failAt("fails", payload);
+            calls().add(IdempotencyContext.current().messageId().value() + " " + payload);
+            obey(payload);
         }
     }
 
-    static class KeptInMemory extends Listener {
+    @Container(factory = "keepingInMemory")
+    @IdempotentListener
+    static class KeptInMemory extends OfRecords {}
 
-        @OwnTopic(containerFactory = "keepingInMemory")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
-            Beans.failAt("fails", payload);
-        }
-    }
+    @IdempotentListener(inbox = "true")
+    static class Kept extends OfRecords {}
+
+    @IdempotentListener("observed")
+    static class Observed extends OfRecords {}
 
     @IdempotentListener(key = "#record.value()")
     static class KeyOfRecord extends OfRecords {}
@@ -215,8 +207,7 @@ class TransactionPerPollIT extends ListenersTest {
         @OwnTopic(errorHandler = "hiding")
         @IdempotentListener
         void on(int number) {
-            happen(Integer.toString(number));
-            Beans.failAt("0", Integer.toString(number));
+            obey((number == 0) ? "fails" : Integer.toString(number));
         }
     }
 
@@ -244,8 +235,7 @@ class TransactionPerPollIT extends ListenersTest {
 
         @KafkaHandler
         void onText(String text) {
-            happen(text);
-            Beans.failAt("fails", text);
+            obey(text);
         }
 
         @KafkaHandler
@@ -261,25 +251,6 @@ class TransactionPerPollIT extends ListenersTest {
         public Object deserialize(String topic, byte[] data) {
             String text = new String(data, StandardCharsets.UTF_8);
             return Character.isDigit(text.charAt(0)) ? Long.valueOf(text) : text;
-        }
-    }
-
-    static class Kept extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(inbox = "true")
-        void on(String payload) {
-            happen(payload);
-            Beans.failAt("fails", payload);
-        }
-    }
-
-    static class Observed extends Listener {
-
-        @OwnTopic
-        @IdempotentListener("observed")
-        void on(String payload) {
-            Beans.failAt("fails", payload);
         }
     }
 
@@ -308,12 +279,6 @@ class TransactionPerPollIT extends ListenersTest {
     }
 
     static class Beans {
-
-        static void failAt(String failing, String payload) {
-            if (payload.equals(failing)) {
-                throw new IllegalStateException(payload);
-            }
-        }
 
         @Bean
         static ObservationRegistry observationRegistry(Observations observations) {

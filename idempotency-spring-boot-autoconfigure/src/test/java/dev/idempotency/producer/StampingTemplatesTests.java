@@ -18,7 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
@@ -123,15 +122,9 @@ class StampingTemplatesTests {
             return template;
         }
 
-        /** Is given its interceptor by another bean, after it was initialized. */
         @Bean
         KafkaTemplate<Object, Object> plain() {
-            return template();
-        }
-
-        @Bean
-        InitializingBean customizer(KafkaTemplate<Object, Object> plain) {
-            return () -> seeing(plain);
+            return seeing(template());
         }
 
         @Bean
