@@ -100,6 +100,11 @@ public final class ConsumerThreadState {
         return !this.retried.isEmpty();
     }
 
+    /** Whether the partition's failed record was to be redelivered when {@link #isRetryExpected} last looked. */
+    boolean isRetryExpected(TopicPartition partition) {
+        return this.retried.containsKey(partition);
+    }
+
     void requestPause(Duration duration) {
         this.requestedPause = duration;
     }

@@ -25,7 +25,11 @@ final class ContainerSuspension {
     private final ConsumerPauses pauses;
     private final ConsumerObserver observer;
 
-    ContainerSuspension(Outage outage, ConsumerPauses pauses, ConsumerObserver observer) {
+    private final MessageListenerContainer container;
+
+    ContainerSuspension(
+            Outage outage, ConsumerPauses pauses, ConsumerObserver observer, MessageListenerContainer container) {
+        this.container = container;
         this.outage = outage;
         this.pauses = pauses;
         this.observer = observer;
@@ -75,14 +79,25 @@ final class ContainerSuspension {
         return true;
     }
 
-    /** The consumer thread no longer waits. */
+    /** The consumer thread no longer waits, also because its container stops. */
     void recordSuccess() {
-        this.outage.recordSuccess();
+        if (this.container.isRunning()) {
+            this.outage.recordSuccess();
+            retainDeadLetters();
+        } else {
+            this.outage.recordStop();
+        }
+    }
+
+    /** Partitions of the consumer thread wait for their dead letter only while their record is redelivered. */
+    void retainDeadLetters() {
+        this.outage.retainDeadLetters(ConsumerThreadState.current()::isRetryExpected);
     }
 
     /** The consumer thread no longer waits if its record is not assigned to it any more. */
     void rebalance(Set<TopicPartition> assignment) {
         this.outage.stopWaitingUnless(assignment::contains);
+        retainDeadLetters();
     }
 
     /** Has records redelivered at which an error handler has failed, whatever it did before it threw. */

@@ -68,12 +68,12 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     public void install(AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
         boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
-            container.setCommonErrorHandler(
-                    new RetryingErrorHandler(consumer, recoverer(consumer, observer), this.retries, this.pauses));
+            container.setCommonErrorHandler(new RetryingErrorHandler(
+                    consumer, recoverer(consumer, observer), outage, this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
         keepCommitsToWhatIsDelivered(container, consumer);

@@ -76,6 +76,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
         try {
             handleFirst(failure, records, consumer, container);
             ConsumerThreadState.current().endRetry(first);
+            this.suspension.retainDeadLetters();
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetry(first);
@@ -130,6 +131,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
             }
             records.forEach(state::endRetry);
+            this.suspension.retainDeadLetters();
         } catch (RetryInMemory retry) {
             recordRetry(failed);
             throw Redelivery.seekBack(failure, records, consumer);
@@ -139,6 +141,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 recordRetry(failed);
             } else {
                 state.endRetry(failed);
+                this.suspension.retainDeadLetters();
             }
             throw kept;
         }
@@ -205,8 +208,9 @@ final class OutageErrorHandler implements CommonErrorHandler {
      */
     @Override
     public void clearThreadState() {
+        boolean retrying = ConsumerThreadState.current().isRetryExpected();
         this.suspension.recordSuccess();
-        if (!ConsumerThreadState.current().isRetryExpected()) {
+        if (!retrying) {
             this.delegate.clearThreadState();
         }
     }

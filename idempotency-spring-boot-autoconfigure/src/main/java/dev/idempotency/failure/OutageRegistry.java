@@ -2,7 +2,6 @@ package dev.idempotency.failure;
 
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -46,8 +45,7 @@ public final class OutageRegistry {
     /** The consumers that wait now. */
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
-                .map(Outage::current)
-                .filter(Objects::nonNull)
+                .flatMap(outage -> outage.current().stream())
                 .toList();
     }
 
