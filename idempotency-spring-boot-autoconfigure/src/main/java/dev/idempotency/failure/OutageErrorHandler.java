@@ -3,7 +3,6 @@ package dev.idempotency.failure;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -28,9 +27,6 @@ import org.springframework.util.backoff.FixedBackOff;
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
-
-    /** Failures outside the listener that follow one another faster are slowed down: they would become a busy loop. */
-    private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
 
     /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
@@ -175,16 +171,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        boolean soon = ConsumerThreadState.current().recordPollFailure() < SOON_NANOS;
-        try {
-            // The container forgets the records that it has polled.
-            Redelivery.seekToCommitted(consumer, container);
-            this.delegate.handleOtherException(thrown, consumer, container, batchListener);
-        } finally {
-            if (soon) {
-                Redelivery.pause();
-            }
-        }
+        // A failure of every poll would become a busy loop.
+        Redelivery.pause();
+        // The container forgets the records that it has polled.
+        Redelivery.seekToCommitted(consumer, container);
+        this.delegate.handleOtherException(thrown, consumer, container, batchListener);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.idempotency.failure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -61,25 +62,19 @@ public final class OutageRegistry {
 
     /** The answer of the application's classifier, or {@code null} if it fails. */
     private @Nullable FailureKind ask(Throwable failure) {
-        Throwable thrown = null;
         try {
-            FailureKind kind = this.classifier.classify(failure);
-            if (kind != null) {
-                return kind;
-            }
+            return Objects.requireNonNull(this.classifier.classify(failure), "It returned null");
         } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
-            thrown = ex;
+            logger.error(
+                    "FailureClassifier '{}' ({}) failed at a {}: the default is used instead. Fix the classifier: it must"
+                            + " return a FailureKind.",
+                    this.classifierName,
+                    this.classifier.getClass().getName(),
+                    failure.getClass().getName(),
+                    ex);
+            return null;
         }
-        logger.error(
-                "FailureClassifier '{}' ({}) {} a {}: the default is used instead. Fix the classifier: it must return a"
-                        + " FailureKind.",
-                this.classifierName,
-                this.classifier.getClass().getName(),
-                (thrown != null) ? "failed at" : "returned null for",
-                failure.getClass().getName(),
-                thrown);
-        return null;
     }
 
     /**

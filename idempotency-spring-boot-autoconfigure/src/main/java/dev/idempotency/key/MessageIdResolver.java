@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 
 /** Gives the messages of one consumer their identity. */
@@ -123,12 +124,9 @@ public final class MessageIdResolver {
 
     /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
     private static void requireSurvivable(Throwable thrown) {
-        Throwable cause = thrown;
-        for (int depth = 0; cause != null && depth < 10; depth++) {
-            if (cause instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {
-                throw error;
-            }
-            cause = cause.getCause();
+        if (NestedExceptionUtils.getMostSpecificCause(thrown) instanceof VirtualMachineError error
+                && !(error instanceof StackOverflowError)) {
+            throw error;
         }
     }
 }

@@ -91,8 +91,8 @@ final class ConsumerMeters implements ConsumerObserver {
                 .register(registry);
         this.refusedDeadLetters =
                 gauge(IdempotencyMeters.DEAD_LETTERS_REFUSED, "Partitions that wait for their dead-letter topic");
-        this.outage = gauge(
-                IdempotencyMeters.OUTAGE, "1 while the consumer waits for the database, the broker or keys");
+        this.outage =
+                gauge(IdempotencyMeters.OUTAGE, "1 while the consumer waits for the database, the broker or keys");
     }
 
     private AtomicInteger gauge(String name, String description) {

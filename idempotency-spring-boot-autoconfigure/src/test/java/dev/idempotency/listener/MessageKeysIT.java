@@ -89,8 +89,7 @@ class MessageKeysIT extends ListenersTest {
             for (String group : List.of("records", "batches", "polls", "acknowledged")) {
                 other.awaitCaughtUp(group + topic("skipping"), topic("skipping"));
             }
-            assertThat(other.bean(Skipping.class).calls)
-                    .containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
+            assertThat(Skipping.CALLS).containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
             Outcomes outcomes = other.bean(Outcomes.class);
             assertThat(outcomes.missingKeys).hasSize(8);
             assertThat(outcomes.duplicates).hasSize(4);
@@ -159,30 +158,30 @@ class MessageKeysIT extends ListenersTest {
     @Import(Outcomes.class)
     static class Skipping {
 
-        final List<String> calls = new CopyOnWriteArrayList<>();
+        private static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
         @KafkaListener(topics = "${topic}", groupId = "records${topic}")
         @IdempotentListener
         void records(String payload) {
-            this.calls.add("records " + payload);
+            CALLS.add("records " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "batches${topic}", batch = "true")
         @IdempotentListener
         void batches(List<String> payloads) {
-            payloads.forEach(payload -> this.calls.add("batches " + payload));
+            payloads.forEach(payload -> CALLS.add("batches " + payload));
         }
 
         @KafkaListener(topics = "${topic}", groupId = "polls${topic}")
         @IdempotentListener(transactionPerPoll = "true")
         void polls(String payload) {
-            this.calls.add("polls " + payload);
+            CALLS.add("polls " + payload);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "acknowledged${topic}", containerPostProcessor = "manual")
         @IdempotentListener
         void acknowledged(String payload, Acknowledgment acknowledgment) {
-            this.calls.add("acknowledged " + payload);
+            CALLS.add("acknowledged " + payload);
             acknowledgment.acknowledge();
         }
 
