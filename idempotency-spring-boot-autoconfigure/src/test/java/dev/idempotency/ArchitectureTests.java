@@ -124,7 +124,7 @@ class ArchitectureTests {
             entry("redrive", 1_300),
             entry("result", 500),
             entry("retention", 650),
-            entry("store", 2_650));
+            entry("store", 2_700));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
