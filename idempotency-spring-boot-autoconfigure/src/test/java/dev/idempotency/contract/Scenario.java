@@ -251,7 +251,9 @@ final class Scenario {
                 .as("failed")
                 .isGreaterThanOrEqualTo(this.journal.deadLetters.size());
         if (!this.kind.containerFactory.equals("handled")) {
-            assertThat(this.journal.reported("deadLettered")).as("dead letters").isEqualTo(this.journal.deadLetters.size());
+            assertThat(this.journal.reported("deadLettered"))
+                    .as("dead letters")
+                    .isEqualTo(this.journal.deadLetters.size());
         }
         assertThat(effects).allSatisfy(effect -> {
             boolean doubled = effect.command().equals("changes-its-payload");
