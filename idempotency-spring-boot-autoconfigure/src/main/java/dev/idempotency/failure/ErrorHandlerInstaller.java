@@ -18,6 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
  * Installs error handling in the containers of protected listeners: provides an error handler if the application has
@@ -64,10 +65,14 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     }
 
     /** Installs error handling in a consumer's container, before it starts. */
-    public void install(AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
+    public void install(
+            AbstractMessageListenerContainer<?, ?> container,
+            String consumer,
+            ConsumerObserver observer,
+            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
         boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {

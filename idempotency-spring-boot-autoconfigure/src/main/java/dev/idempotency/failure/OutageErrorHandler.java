@@ -73,6 +73,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
             handleFirst(failure, records, consumer, container);
             ConsumerThreadState.current().endRetry(first);
             this.suspension.retainDeadLetters();
+            this.suspension.reportDeadLetter(first, failure, container);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetry(first);

@@ -59,6 +59,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private @Nullable Object proceed() throws Throwable {
+        this.reporter.delivered(this.delivery.records());
         this.call.requireKeys();
         this.candidates = identify();
         if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {

@@ -8,6 +8,7 @@ public final class IdempotencyMeters {
     public static final String DEDUP_CONFLICTS = "idempotency.dedup.conflicts";
     public static final String DEDUP_AGE = "idempotency.dedup.age";
     public static final String RETENTION = "idempotency.retention";
+    public static final String LAG = "idempotency.lag";
     public static final String CLAIM = "idempotency.claim";
     public static final String LISTENER = "idempotency.listener";
     public static final String RETRIES = "idempotency.retries";

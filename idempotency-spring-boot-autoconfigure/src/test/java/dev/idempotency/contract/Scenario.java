@@ -254,6 +254,14 @@ final class Scenario {
                 .as("applied twice")
                 .doesNotHaveDuplicates();
         assertThat(this.journal.reported("processed")).as("processed").isEqualTo(effects.size());
+        assertThat(this.journal.reported("failed") + this.journal.reported("missingKey"))
+                .as("failed")
+                .isGreaterThanOrEqualTo(this.journal.deadLetters.size());
+        if (!this.kind.containerFactory.equals("handled")) {
+            assertThat(this.journal.reported("deadLettered"))
+                    .as("dead letters")
+                    .isEqualTo(this.journal.deadLetters.size());
+        }
         assertThat(effects).allSatisfy(effect -> {
             boolean doubled = effect.command().equals("changes-its-payload");
             assertThat(effect.amount()).as("amount").isEqualTo(doubled ? 2 * Order.AMOUNT : Order.AMOUNT);
