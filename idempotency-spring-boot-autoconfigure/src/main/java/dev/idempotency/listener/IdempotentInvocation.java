@@ -36,6 +36,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     final ListenerDefinition definition;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
+    private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
@@ -61,7 +62,13 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     @Nullable
     Object proceed() throws Throwable {
+        OutcomeReporter.delivered(this.definition, this.delivery.records());
         this.candidates = identify();
+        if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
+            this.delivery.skip();
+            this.definition.keyFailures().skipped(this.withoutKey);
+            return this.definition.method().resultWhenSkipped();
+        }
         try {
             Object result = execute();
             if (this.delivery.isNacked()) {
@@ -94,15 +101,20 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         List<Candidate> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                identified.add(identify(records.get(i), i));
+                Candidate candidate = identify(records.get(i), i);
+                if (candidate != null) {
+                    identified.add(candidate);
+                } else {
+                    this.withoutKey.add(RecordCoordinates.of(records.get(i)));
+                }
             } catch (RuntimeException ex) {
-                throw isSingle() ? this.definition.keyFailures().judge(ex, RecordCoordinates.of(records.get(i))) : ex;
+                throw isSingle() ? this.definition.keyFailures().judge(ex, records.get(i)) : ex;
             }
         }
         return identified;
     }
 
-    private Candidate identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable Candidate identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
@@ -132,6 +144,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.admission != null) {
                 OutcomeReporter.committed(this.definition, this.admission, System.nanoTime() - start);
+                this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
     }

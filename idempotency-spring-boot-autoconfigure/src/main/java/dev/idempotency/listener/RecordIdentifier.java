@@ -12,6 +12,7 @@ import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
+import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -131,10 +132,10 @@ public final class RecordIdentifier implements AutoCloseable {
         }
         tellTopic(record);
         try {
-            MessageId id = this.definition
+            Candidate candidate = this.definition
                     .candidates()
-                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null))
-                    .id();
+                    .create(0, new PollDeliveryListener.UnconvertedMessage(record, this.payloadType == null));
+            MessageId id = (candidate != null) ? candidate.id() : null;
             return new Identification((id != null) ? Kind.IDENTIFIED : Kind.WITHOUT_KEY, id);
         } catch (UnusableKeyException ex) {
             if (this.definition.keyFailures().isToBeWaitedFor(ex)) {
