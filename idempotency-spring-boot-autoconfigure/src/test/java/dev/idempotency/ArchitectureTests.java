@@ -115,7 +115,7 @@ class ArchitectureTests {
             entry("job", 250),
             entry("kafka", 2_000),
             entry("key", 1_200),
-            entry("listener", 2_150),
+            entry("listener", 2_200),
             entry("metrics", 700),
             entry("observe", 450),
             entry("operation", 750),
