@@ -1,11 +1,9 @@
 package dev.idempotency.kafka;
 
-import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -69,11 +67,11 @@ public final class DeserializerInstrumentation {
 
     /** Whether the application has an interceptor, which may skip records. */
     public static boolean hasOtherInterceptor(AbstractMessageListenerContainer<?, ?> container) {
-        return Stream.of(
-                        Optional.ofNullable(container.getRecordInterceptor()),
-                        Optional.ofNullable(container.getBatchInterceptor()))
-                .flatMap(Optional::stream)
-                .anyMatch(interceptor -> !(interceptor instanceof Forgetting));
+        return isOther(container.getRecordInterceptor()) || isOther(container.getBatchInterceptor());
+    }
+
+    private static boolean isOther(@Nullable Object interceptor) {
+        return interceptor != null && !(interceptor instanceof Forgetting);
     }
 
     /** Digests what a container's consumers receive, where that can be remembered; or else what is made of it. */
@@ -93,19 +91,13 @@ public final class DeserializerInstrumentation {
         Assert.state(factory != null, "The container has no consumer factory");
         Properties own = new Properties();
         own.putAll(ContainerFacts.ownConsumerSettings(container));
-        Supplier<?> keys = SpringKafkaInternals.deserializersOf(factory, true);
-        if (!isSupplied(keys)) {
+        if (!isSupplied(factory, true)) {
             replaceNamed(
                     factory, own, ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.KEY_DELEGATE);
-        } else if (!(keys instanceof Remembering)) {
-            factory.setKeyDeserializerSupplier(new Remembering(keys, this.received, true));
         }
-        Supplier<?> values = SpringKafkaInternals.deserializersOf(factory, false);
-        if (!isSupplied(values)) {
+        if (!isSupplied(factory, false)) {
             replaceNamed(
                     factory, own, ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, CapturingDeserializer.VALUE_DELEGATE);
-        } else if (!(values instanceof Remembering)) {
-            factory.setValueDeserializerSupplier(new Remembering(values, this.received, false));
         }
         container.getContainerProperties().setKafkaConsumerProperties(own);
         return own;
@@ -122,8 +114,19 @@ public final class DeserializerInstrumentation {
         wrapDeserializers(container).put(CapturingDeserializer.MESSAGES_FAULT, messagesFault);
     }
 
-    private static boolean isSupplied(@Nullable Supplier<?> deserializers) {
-        return deserializers instanceof Remembering || (deserializers != null && deserializers.get() != null);
+    /** Whether the factory has been given deserializers, which are replaced then. */
+    private boolean isSupplied(DefaultKafkaConsumerFactory<Object, Object> factory, boolean keys) {
+        Supplier<?> supplier = SpringKafkaInternals.deserializersOf(factory, keys);
+        if (supplier instanceof Remembering || supplier == null || supplier.get() == null) {
+            return supplier instanceof Remembering;
+        }
+        Remembering remembering = new Remembering(supplier, this.received, keys);
+        if (keys) {
+            factory.setKeyDeserializerSupplier(remembering);
+        } else {
+            factory.setValueDeserializerSupplier(remembering);
+        }
+        return true;
     }
 
     private static void replaceNamed(

@@ -98,20 +98,8 @@ final class MethodCall extends IdempotentInvocation {
         @Nullable Object[] narrowed = new BatchArguments(records, positions).filter(arguments);
         if (positions.length < records) {
             requireElements(arguments, "of which the others are duplicates");
-        } else {
-            keepUncopied(narrowed, arguments);
         }
         return ((ProxyMethodInvocation) this.invocation).invocableClone(narrowed);
-    }
-
-    /** A list whose copy the method would not take, for which start-up checks can be relaxed, stays as it is. */
-    private void keepUncopied(@Nullable Object[] copies, @Nullable Object[] arguments) {
-        Class<?>[] types = this.invocation.getMethod().getParameterTypes();
-        for (int i = 0; i < types.length; i++) {
-            if (!types[i].isInstance(copies[i])) {
-                copies[i] = arguments[i];
-            }
-        }
     }
 
     /** The message at a position, seen through the arguments of the call. */

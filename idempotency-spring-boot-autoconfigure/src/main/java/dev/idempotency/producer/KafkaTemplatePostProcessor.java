@@ -8,8 +8,6 @@ import org.apache.kafka.clients.producer.ProducerInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.core.RoutingKafkaTemplate;
@@ -36,23 +34,8 @@ public final class KafkaTemplatePostProcessor implements BeanPostProcessor {
         return bean;
     }
 
-    /** Products of factory beans are passed only here. */
-    @Override
-    public Object postProcessAfterInitialization(Object bean, String beanName) {
-        if (bean instanceof KafkaTemplate<?, ?> template) {
-            Object target = AopUtils.isAopProxy(bean) ? AopProxyUtils.getSingletonTarget(bean) : template;
-            if (target instanceof KafkaTemplate<?, ?> behind && !AopUtils.isAopProxy(behind)) {
-                install(behind, beanName);
-            }
-        }
-        return bean;
-    }
-
     private synchronized <K, V> void install(KafkaTemplate<K, V> template, String beanName) {
         ProducerInterceptor<K, V> applications = SpringKafkaInternals.producerInterceptorOf(template);
-        if (applications instanceof MessageIdInterceptor<K, V>) {
-            return;
-        }
         if (this.stamper == null) {
             this.stamper = new MessageIdStamper(this.headers.get());
         }

@@ -2,11 +2,7 @@ package dev.idempotency.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.IdempotencyContext;
-import dev.idempotency.IdempotentConsumer;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.IdempotentOperations;
-import dev.idempotency.MessageId;
 import dev.idempotency.MessageIds;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
@@ -18,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
@@ -29,7 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -59,12 +53,9 @@ class KeptRepliesIT extends SharedApplicationTest {
     static class Listeners {
 
         private final Effects effects;
-        private final IdempotentOperations operations;
-        private final Set<String> called = ConcurrentHashMap.newKeySet();
 
-        Listeners(Effects effects, IdempotentOperations operations) {
+        Listeners(Effects effects) {
             this.effects = effects;
-            this.operations = operations;
         }
 
         @KafkaListener(topics = "requests${suffix}", groupId = "requests${suffix}")
@@ -90,17 +81,13 @@ class KeptRepliesIT extends SharedApplicationTest {
             }
         }
 
-        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}", concurrency = "2")
+        @KafkaListener(topics = "odd${suffix}", groupId = "odd${suffix}")
         @IdempotentListener(consumer = "odd", keepReply = true)
         @SendTo("answers${suffix}")
         @Nullable
         List<Object> onOdd(String payload) {
             this.effects.happen("odd " + payload);
-            return switch (payload.substring(0, payload.indexOf('-'))) {
-                case "none" -> null;
-                case "unwritable" -> List.of(new Unwritable());
-                default -> List.of(payload + " is number " + this.effects.all().size());
-            };
+            return payload.equals("unwritable") ? List.of(new Unwritable()) : null;
         }
 
         /** The reply is sent to a topic that does not take it at first. */
@@ -111,42 +98,12 @@ class KeptRepliesIT extends SharedApplicationTest {
             this.effects.happen("large " + payload);
             return payload + "!".repeat(LIMIT);
         }
-
-        @Bean
-        static IdempotentConsumer parts() {
-            return IdempotentConsumer.named("parts");
-        }
-
-        /** Handles parts of its message by themselves, and fails after them when it is called first. */
-        @KafkaListener(topics = "whole${suffix}", groupId = "whole${suffix}")
-        @IdempotentListener("whole")
-        void onWhole(String payload) {
-            for (String part : List.of("1", "2", "1")) {
-                this.operations.execute(
-                        MessageId.of("parts", payload + "/" + part),
-                        () -> this.effects.happen("part " + payload + "/" + part));
-            }
-            assertThat(IdempotencyContext.current().messageId().consumer()).isEqualTo("whole");
-            if (payload.startsWith("never") || (payload.startsWith("fails") && this.called.add(payload))) {
-                throw new IllegalStateException("after its parts");
-            }
-            if (payload.startsWith("swallows") && this.called.add(payload)) {
-                try {
-                    this.operations.execute(MessageId.of("parts", payload + "/3"), () -> {
-                        throw new IllegalStateException("a part");
-                    });
-                } catch (IllegalStateException ex) {
-                    // As some do.
-                }
-            }
-        }
     }
 
     @BeforeAll
     @SuppressWarnings("unchecked")
     void start(CapturedOutput output) {
-        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "whole", "large", "large-replies");
-        createTopics(2, "odd");
+        createTopics(1, "requests", "replies", "forwarded", "copies", "answers", "odd", "large", "large-replies");
         start(
                 Listeners.class,
                 "idempotency.errors.initial-interval=20ms",
@@ -211,13 +168,11 @@ class KeptRepliesIT extends SharedApplicationTest {
 
     @Test
     void noReplyIsKeptAsNoneAndOneThatCannotBeWrittenFailsItsMessage() {
-        send("odd", "none-1", "unwritable-1", "none-1");
+        send("odd", "none", "unwritable", "none");
         awaitCaughtUp("odd");
 
-        assertThat(effectsOf("odd"))
-                .filteredOn(effect -> !effect.contains("same"))
-                .containsExactly("odd none-1");
-        assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable-1");
+        assertThat(effectsOf("odd")).containsExactly("odd none");
+        assertThat(TopicContents.values(topic("odd") + "-dlt")).containsExactly("unwritable");
     }
 
     @Test
@@ -240,20 +195,6 @@ class KeptRepliesIT extends SharedApplicationTest {
         return TopicContents.values(topic("large-replies")).stream()
                 .filter(reply -> reply.startsWith(payload))
                 .toList();
-    }
-
-    @Test
-    void partsOfAMessageThatAreClaimedByCodeAreUndoneWithIt() {
-        send("whole", "never");
-        awaitCaughtUp("whole");
-        assertThat(effectsOf("part")).noneMatch(effect -> effect.contains("never"));
-        for (String name : List.of("fails", "swallows")) {
-            send("whole", name);
-            awaitCaughtUp("whole");
-            assertThat(effectsOf("part"))
-                    .filteredOn(effect -> effect.contains(name))
-                    .containsExactlyInAnyOrder("part " + name + "/1", "part " + name + "/2");
-        }
     }
 
     @Test

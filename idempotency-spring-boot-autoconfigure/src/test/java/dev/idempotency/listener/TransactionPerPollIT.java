@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.app.Effects;
 import dev.idempotency.metrics.ObservationObserver;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,7 +33,6 @@ import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.KafkaListenerErrorHandler;
 import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.micrometer.KafkaRecordReceiverContext;
-import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
 /** An application in which a transaction per poll is the default. */
@@ -94,7 +91,6 @@ class TransactionPerPollIT extends ListenersTest {
             KeyOfRecord   | 1:a 2:a 3:b           | a b   |
             KeyOfPayload  | 1:1 2:01 3:two 4:3 5:1 | 1 3  | two
             Hidden        | 1:1 2:0 3:three 4:4   | 1 4   | 0 three
-            Slow          | 1:a 2:b 3:c 4:d 5:e   | a b c d e |
             """)
     void whateverFailsConcernsItsRecordAlone(String name, String messages, String effects, String givenUp) {
         assertDelivered(name, messages, effects, givenUp);
@@ -211,24 +207,6 @@ class TransactionPerPollIT extends ListenersTest {
         }
     }
 
-    /** Five are too long for certain, and one, which has one attempt, has time to spare also where all else is slow. */
-    static class Slow extends Listener {
-
-        private final Effects effects;
-
-        Slow(Effects effects) {
-            this.effects = effects;
-        }
-
-        @OwnTopic(containerFactory = "givingUpAtOnce")
-        @IdempotentListener
-        @Transactional(timeout = 2)
-        void on(String payload) {
-            this.effects.pause(Duration.ofMillis(450));
-            happen(payload);
-        }
-    }
-
     @OwnTopic(properties = "value.deserializer=dev.idempotency.listener.TransactionPerPollIT$NumberOrText")
     @IdempotentListener
     static class Handlers extends Listener {
@@ -295,13 +273,6 @@ class TransactionPerPollIT extends ListenersTest {
         @Bean
         static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> recordErrors() {
             return container -> container.setCommonErrorHandler(new CommonErrorHandler() {});
-        }
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> givingUpAtOnce(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain, Shared shared) {
-            plain.setCommonErrorHandler(shared.errorHandler(0));
-            return plain;
         }
 
         @Bean
