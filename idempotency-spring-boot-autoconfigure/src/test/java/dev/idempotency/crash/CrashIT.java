@@ -58,8 +58,7 @@ class CrashIT extends ApplicationTest {
             classes = {
                 CrashingApplication.Listener.class,
                 CrashingApplication.PollListener.class,
-                CrashingApplication.OffsetListener.class,
-                CrashingApplication.ConstraintListener.class
+                CrashingApplication.OffsetListener.class
             })
     void aProcessThatIsKilledAppliesEveryMessageOnce(Class<?> listener) throws Exception {
         send(MESSAGES);
