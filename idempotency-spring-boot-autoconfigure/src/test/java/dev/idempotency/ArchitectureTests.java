@@ -110,7 +110,7 @@ class ArchitectureTests {
             entry("check", 2_100),
             entry("database", 2_450),
             entry("definition", 2_350),
-            entry("failure", 2_150),
+            entry("failure", 2_200),
             entry("inbox", 1_500),
             entry("job", 250),
             entry("kafka", 2_100),
