@@ -20,9 +20,4 @@ public interface ClaimStatement {
      * @return the ids that were free: those whose rows were inserted, and no others
      */
     Set<MessageId> execute(Connection connection, List<Claim> claims, int timeoutSeconds) throws SQLException;
-
-    /** A statement for PostgreSQL that claims one message and commits the transaction; a duplicate violates the primary key. */
-    static ClaimStatement withCommit(String table) {
-        return new PostgresClaimWithCommit(table);
-    }
 }

@@ -12,7 +12,7 @@ import java.util.Set;
  * Claims one message and commits the transaction, in one round trip: PostgreSQL skips the commit if the insert fails. Its
  * driver then knows that no transaction is open, and a commit by the connection does not go to the server.
  */
-final class PostgresClaimWithCommit implements ClaimStatement {
+public final class PostgresClaimWithCommit implements ClaimStatement {
 
     private static final String STATEMENT = """
             insert into %s (
@@ -24,7 +24,8 @@ final class PostgresClaimWithCommit implements ClaimStatement {
 
     private final String statement;
 
-    PostgresClaimWithCommit(String table) {
+    /** {@code table} is that of processed messages. */
+    public PostgresClaimWithCommit(String table) {
         this.statement = STATEMENT.formatted(table);
     }
 

@@ -3,6 +3,7 @@ package dev.idempotency.store;
 import dev.idempotency.Claim;
 import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.PostgresClaimWithCommit;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ final class ClaimAtCommitStrategy implements AdmissionStrategy {
     ClaimAtCommitStrategy(MessageIdStrategy claimFirst, IdempotencyDatabase database, Duration claimTimeout) {
         this.claimFirst = claimFirst;
         this.transaction = new ClaimTransaction(database, claimTimeout);
-        this.statement = ClaimStatement.withCommit(database.processedTable());
+        this.statement = new PostgresClaimWithCommit(database.processedTable());
     }
 
     @Override
