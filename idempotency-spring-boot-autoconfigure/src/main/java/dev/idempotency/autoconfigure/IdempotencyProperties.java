@@ -115,7 +115,8 @@ public record IdempotencyProperties(
      *     may be called with a duplicate
      */
     public record Claim(
-            @DefaultValue("10s") Duration timeout, @DefaultValue("false") boolean atCommit) {
+            @DefaultValue("10s") Duration timeout,
+            @DefaultValue("false") boolean atCommit) {
 
         // Beyond it a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
         private static final Duration LONGEST = Duration.ofDays(1);

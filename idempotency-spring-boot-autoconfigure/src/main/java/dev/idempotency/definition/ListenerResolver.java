@@ -116,8 +116,7 @@ final class ListenerResolver {
         boolean atCommit = attempt(
                 faults,
                 false,
-                () -> this.texts.resolveFlag(
-                                annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
+                () -> this.texts.resolveFlag(annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
                         && manager != null
                         && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         if (!targetSeen && candidate.hasFrozenProxy()) {

@@ -65,8 +65,8 @@ class ClaimAtCommitIT extends ApplicationTest {
     @Test
     void aCommitWhoseAnswerIsLostIsFound() {
         try (RoundTrips proxy = new RoundTrips(this.database.jdbcUrl());
-                TestApplication app = start(
-                        List.of("spring.datasource.url=" + proxy.jdbcUrl()), Flushing.class, Outcomes.class)) {
+                TestApplication app =
+                        start(List.of("spring.datasource.url=" + proxy.jdbcUrl()), Flushing.class, Outcomes.class)) {
             app.send(this.topic, "a", "a");
             app.awaitCaughtUp(this.group, this.topic);
             proxy.cutNextCommit();
@@ -88,8 +88,8 @@ class ClaimAtCommitIT extends ApplicationTest {
 
     @Test
     void aTableThatTakesNoClaimsIsNotTheMessagesFault() {
-        try (TestApplication app = start(
-                List.of("idempotency.errors.outage.max-interval=50ms"), Flushing.class, Outcomes.class)) {
+        try (TestApplication app =
+                start(List.of("idempotency.errors.outage.max-interval=50ms"), Flushing.class, Outcomes.class)) {
             app.jdbc().execute("""
                     create function refuse() returns trigger language plpgsql as $$
                     begin

@@ -112,8 +112,7 @@ class UniqueConstraintStrategyIT {
     @Test
     void ofTheDuplicateNothingIsKnownButThatItIsOne() {
         Duplicate duplicate = new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null);
-        assertThat(strategy.refusalOf(MESSAGE, violation))
-                .isEqualTo(new Admission(List.of(), List.of(duplicate)));
+        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new Admission(List.of(), List.of(duplicate)));
     }
 
     @Test
