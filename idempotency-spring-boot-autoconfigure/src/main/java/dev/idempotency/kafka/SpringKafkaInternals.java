@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.ProducerInterceptor;
@@ -118,9 +119,7 @@ public final class SpringKafkaInternals {
         Method getter = ReflectionUtils.findMethod(filtering.getClass(), "getRecordFilterStrategy");
         Assert.state(getter != null, "This version of Spring Kafka does not give the filter of a listener");
         ReflectionUtils.makeAccessible(getter);
-        Object filter = ReflectionUtils.invokeMethod(getter, filtering);
-        Assert.state(filter instanceof RecordFilterStrategy, "No filter in " + filtering);
-        return (RecordFilterStrategy<?, ?>) filter;
+        return (RecordFilterStrategy<?, ?>) Objects.requireNonNull(ReflectionUtils.invokeMethod(getter, filtering));
     }
 
     /**

@@ -45,7 +45,7 @@ public final class MessageIdResolver {
                     "The message id must not be blank, but is '" + StringUtils.truncate(text) + "'");
         }
         Set<MessageId> ids = new LinkedHashSet<>();
-        ids.add(MessageId.of(consumer, HeaderDecoder.decode(text.getBytes(StandardCharsets.UTF_8))));
+        ids.add(MessageId.of(consumer, HeaderKeyResolver.decode(text.getBytes(StandardCharsets.UTF_8))));
         try {
             ids.add(MessageId.of(consumer, text));
             if (text.length() <= MessageId.MAX_VALUE_LENGTH) {

@@ -39,6 +39,7 @@ final class Delivery {
     private boolean beingHandled;
     private boolean skipped;
     private boolean handled;
+    private boolean settled;
     private @Nullable Throwable failure;
     private @Nullable TargetCall targetCall;
     private @Nullable MessageId replyTo;
@@ -138,7 +139,10 @@ final class Delivery {
 
     /** Called when the transaction of its records is committed. */
     void settle() {
-        ConsumerThreadState.current().commit(this.records);
+        if (!this.settled) {
+            this.settled = true;
+            ConsumerThreadState.current().commit(this.records);
+        }
     }
 
     /**
@@ -158,6 +162,7 @@ final class Delivery {
         if (!this.shared) {
             this.skipped = false;
             this.handled = false;
+            this.settled = false;
             this.failure = null;
         }
         this.beingHandled = true;

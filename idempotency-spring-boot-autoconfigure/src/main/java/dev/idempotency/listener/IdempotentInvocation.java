@@ -4,13 +4,14 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.key.MessageView;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
+import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
 import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.StoreExceptionTranslator;
@@ -34,6 +35,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     final Delivery delivery;
     final ListenerDefinition definition;
+    private AdmissionStrategy strategy;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
     private final List<RecordCoordinates> withoutKey = new ArrayList<>();
@@ -45,6 +47,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     IdempotentInvocation(Delivery delivery, ListenerDefinition definition) {
         this.delivery = delivery;
         this.definition = definition;
+        this.strategy = definition.strategy();
         this.transaction = definition.transactions().get();
     }
 
@@ -126,13 +129,13 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
         try {
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
-            Duplicate duplicate = findDuplicate(ex);
-            if (duplicate == null) {
+            Admission refusal = findRefusal(ex);
+            if (refusal == null) {
                 throw ex;
             }
+            requireNoConflict(refusal);
             this.delivery.skip();
-            OutcomeReporter.committed(
-                    this.definition, new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
+            OutcomeReporter.committed(this.definition, refusal, System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -151,12 +154,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
 
     private @Nullable Object claimAndCall() throws Throwable {
         Admission answer = claim();
-        if (this.definition.conflicts().isFailure()) {
-            // It must not be dropped: what was claimed beside it is undone.
-            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
-                throw new ConflictFoundException(first.getKey(), first.getValue());
-            }
-        }
+        requireNoConflict(answer);
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
@@ -165,12 +163,21 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             return (reply != null) ? reply : this.definition.method().resultWhenSkipped();
         }
         this.transaction.watch(answer.claimed(), () -> describe(answer.claimed()));
-        if (!this.definition.strategy().isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
+        if (!this.strategy.isClaim() && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         }
         // Until the end of the transaction: what is called before and after its commit acts for them.
         this.context = IdempotencyContext.open(answer.ids());
         return callAndStore(answer.admitted());
+    }
+
+    private void requireNoConflict(Admission answer) {
+        if (this.definition.conflicts().isFailure()) {
+            // It must not be dropped: what was claimed beside it is undone.
+            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+                throw new ConflictFoundException(first.getKey(), first.getValue());
+            }
+        }
     }
 
     private String describe(@Nullable MessageId claimed) {
@@ -185,13 +192,16 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             // A filter has left nothing of a batch.
             return new Admission(List.of(), List.of());
         }
-        if (!this.definition.strategy().isClaim()) {
-            return this.definition.strategy().admit(this.candidates);
+        if (isSingle()) {
+            this.strategy = this.strategy.within(this.transaction.isOwn());
+        }
+        if (!this.strategy.isClaim()) {
+            return this.strategy.admit(this.candidates);
         }
         ConsumerObserver observer = this.definition.observer();
         long start = System.nanoTime();
         try {
-            Admission answer = this.definition.strategy().admit(this.candidates);
+            Admission answer = this.strategy.admit(this.candidates);
             int claimed = answer.admitted().size();
             observer.claimAnswered(claimed, this.candidates.size() - claimed, System.nanoTime() - start);
             return answer;
@@ -230,7 +240,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
             }
             throw ex;
         }
-        this.transaction.lookBeforeCommit();
+        this.transaction.lookBeforeCommit(() -> this.strategy.commit(admitted));
     }
 
     /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
@@ -238,7 +248,7 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     public void beforeCompletion() {
         if (!this.transaction.isCommitting()) {
             try {
-                this.mayBeRefused = this.definition.strategy().mayBeRefused();
+                this.mayBeRefused = this.strategy.mayBeRefused();
             } catch (RuntimeException ex) {
                 this.mayBeRefused = false;
             }
@@ -246,20 +256,22 @@ abstract class IdempotentInvocation implements TransactionSynchronization {
     }
 
     /**
-     * The message that is a duplicate, as the failure of its transaction shows where a constraint is to tell. Several are
-     * redelivered, and processed one by one.
+     * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
+     * Several are redelivered, and processed one by one.
      */
-    private @Nullable Duplicate findDuplicate(Throwable failure) {
-        if (this.definition.strategy().isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
+    private @Nullable Admission findRefusal(Throwable failure) {
+        if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
         FatalErrors.rethrow(failure);
         try {
-            return (this.candidates.size() == 1
-                            && this.mayBeRefused
-                            && this.definition.strategy().isRefusal(failure))
-                    ? this.definition.strategy().duplicateOf(this.candidates.get(0), failure)
+            return (this.candidates.size() == 1 && this.mayBeRefused)
+                    ? this.strategy.refusalOf(this.candidates.get(0), failure)
                     : null;
+        } catch (StoreFailedException ex) {
+            // It is not known whether the message was to blame.
+            ex.addSuppressed(failure);
+            throw ex;
         } catch (RuntimeException ex) {
             // It is redelivered until the database can be asked.
             failure.addSuppressed(ex);

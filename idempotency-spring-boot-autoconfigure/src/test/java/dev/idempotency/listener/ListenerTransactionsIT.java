@@ -196,7 +196,8 @@ class ListenerTransactionsIT extends ListenersTest {
         @Autowired
         private JdbcTemplate jdbc;
 
-        void process(String payload) {
+        @OwnTopic
+        void on(String payload) {
             happen(payload);
             if (payload.equals("swallows")) {
                 swallowError();
@@ -212,45 +213,26 @@ class ListenerTransactionsIT extends ListenersTest {
         }
     }
 
-    static class Swallows extends Swallowing {
+    @IdempotentListener
+    static class Swallows extends Swallowing {}
 
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            process(payload);
-        }
-    }
+    @IdempotentListener(inbox = "true")
+    static class SwallowsWithInbox extends Swallowing {}
 
-    static class SwallowsWithInbox extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener(inbox = "true")
-        void on(String payload) {
-            process(payload);
-        }
-    }
-
+    @IdempotentListener
+    @Transactional(noRollbackFor = IllegalStateException.class)
     static class SwallowsAndThrows extends Swallowing {
 
-        @OwnTopic
-        @IdempotentListener
-        @Transactional(noRollbackFor = IllegalStateException.class)
-        void on(String payload) {
-            process(payload);
-            if (payload.equals("swallows")) {
-                throw new IllegalStateException("no reason to roll back");
-            }
+        @Override
+        void swallowError() {
+            super.swallowError();
+            throw new IllegalStateException("no reason to roll back");
         }
     }
 
     /** As a {@code @TransactionalEventListener} does in that phase. */
+    @IdempotentListener
     static class SwallowsBeforeCommit extends Swallowing {
-
-        @OwnTopic
-        @IdempotentListener
-        void on(String payload) {
-            process(payload);
-        }
 
         @Override
         void swallowError() {

@@ -106,19 +106,6 @@ class RecordListenerIT extends ListenersTest {
         assertThat(outcomes(TwoConsumers.class).consumers.get(0).name()).isEqualTo("billing");
     }
 
-    @Test
-    void aListenerOfTwoTopicsProcessesAMessageOfEitherOnce() {
-        createTopics(1, "Other");
-        this.app.send(topic("Other"), "2", "b");
-        this.app.send(topic("Other"), "1", "a");
-        deliver(TwoTopics.class, "1:a");
-        this.app.awaitCaughtUp(topic(TwoTopics.class), topic("Other"));
-        assertThat(effects(TwoTopics.class)).containsExactly("a", "b");
-        assertThat(outcomes(TwoTopics.class).duplicates)
-                .extracting(Duplicate::kind)
-                .containsExactly(DuplicateKind.REPUBLICATION);
-    }
-
     /** By its coordinates, which are others there. */
     @Test
     void theAttemptInARetryTopicIsKnownAsTheSameMessageAndDeadLettersAreHandled() {
@@ -256,18 +243,6 @@ class RecordListenerIT extends ListenersTest {
         @IdempotentListener
         void shipping(String payload) {
             happen("shipping " + payload);
-        }
-    }
-
-    static class TwoTopics extends Listener {
-
-        @KafkaListener(
-                id = "#{__listener.topic}",
-                topics = {"#{__listener.topic}", "Other${suffix}"},
-                autoStartup = "false")
-        @IdempotentListener
-        void on(String payload) {
-            happen(payload);
         }
     }
 

@@ -100,7 +100,7 @@ class RoundTripsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"raw, 0", "record, 1", "offset, 1", "version, 1", "constraint, 0"})
+    @CsvSource({"raw, 0", "record, 1", "offset, 1", "version, 1", "constraint, 0", "at-commit, 0"})
     void aRecordListenerWaitsAtMostOnceMoreThanARawOne(String listener, int more) {
         assertThat(roundTripsOf(listener)).hasSize(MESSAGES).containsOnly(RAW + more);
     }
@@ -215,6 +215,12 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "at-commit", topics = "${topic}")
+        @IdempotentListener(claimAtCommit = "true")
+        void atCommit(String payload) {
+            this.effects.happen("at-commit " + payload);
         }
 
         @KafkaListener(id = "known", topics = "${topic}")
