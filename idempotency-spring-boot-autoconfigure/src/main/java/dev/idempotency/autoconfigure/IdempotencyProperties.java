@@ -6,16 +6,15 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
+import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import java.time.Duration;
-import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.scheduling.support.CronExpression;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -34,6 +33,8 @@ import org.springframework.util.unit.DataSize;
  * @param deadLetters how dead letters are sent back
  * @param reconciliation how topics are compared with the store
  * @param results results that are kept and given again
+ * @param cleanup how rows are removed that are no longer needed
+ * @param inbox which messages are kept in the inbox, and for how long
  * @param checks what happens to findings of the start-up checks
  * @param relaxedChecks checks whose findings are lowered by one level: what would keep the application from starting is
  *     logged as a warning, and what would be logged is left out
@@ -54,6 +55,8 @@ public record IdempotencyProperties(
         @DefaultValue DeadLetters deadLetters,
         @DefaultValue Reconciliation reconciliation,
         @DefaultValue Results results,
+        @DefaultValue Cleanup cleanup,
+        @DefaultValue Inbox inbox,
         @DefaultValue("fail") CheckPolicy.Mode checks,
         @DefaultValue Set<Check> relaxedChecks,
         @DefaultValue("10s") Duration brokerCheckTimeout) {
@@ -179,21 +182,11 @@ public record IdempotencyProperties(
      * How topics are compared with the store.
      *
      * @param recordsPerSecond how many records a reconciliation reads per second at most
-     * @param cron when all consumers of this instance are reconciled, as in '0 0 4 * * *', or '-' for never
      */
-    public record Reconciliation(
-            @DefaultValue("5000") int recordsPerSecond,
-            @DefaultValue("-") String cron) {
+    public record Reconciliation(@DefaultValue("5000") int recordsPerSecond) {
 
         public Reconciliation {
             requirePositive("reconciliation.records-per-second", recordsPerSecond);
-            if (!cron.equals("-")
-                    && (!CronExpression.isValidExpression(cron)
-                            || CronExpression.parse(cron).next(LocalDateTime.now()) == null)) {
-                throw new IllegalArgumentException(
-                        "idempotency.reconciliation.cron must be a cron expression of six fields for a time to come, such as '0 0 4 * * *', or '-' for never, but is '%s'"
-                                .formatted(cron));
-            }
         }
     }
 
@@ -222,6 +215,90 @@ public record IdempotencyProperties(
         Duration longestRetention() {
             Duration set = this.retention.duration();
             return (set != null) ? set : Duration.ofSeconds(Long.MAX_VALUE);
+        }
+    }
+
+    /**
+     * How rows are removed that are no longer needed.
+     *
+     * @param interval time between two runs, or '-' for no scheduled runs
+     * @param orphansAfter how long a consumer that is not in this application must have been idle for its rows to be
+     *     removed, or '-' to keep them
+     */
+    public record Cleanup(
+            @DefaultValue("1m") DurationOrNever interval,
+            @DefaultValue("30d") DurationOrNever orphansAfter) {
+
+        private static final Duration SHORTEST_ORPHANS_AFTER = Duration.ofDays(1);
+
+        public Cleanup {
+            if (interval.duration() != null) {
+                RetentionLimit.require("idempotency.cleanup.interval", interval.duration());
+            }
+            Duration idle = orphansAfter.duration();
+            if (idle != null) {
+                RetentionLimit.require("idempotency.cleanup.orphans-after", idle);
+            }
+            if (idle != null && idle.compareTo(SHORTEST_ORPHANS_AFTER) < 0) {
+                throw new IllegalArgumentException(
+                        ("idempotency.cleanup.orphans-after must be at least %s, but is %s: the"
+                                        + " consumer may be in an application that shares this database and is down for a while")
+                                .formatted(SHORTEST_ORPHANS_AFTER, idle));
+            }
+        }
+    }
+
+    /**
+     * Which messages are kept in the inbox, and for how long.
+     *
+     * @param enabled whether the messages of all listeners are kept, not only of those with inbox = "true"
+     * @param maxPayload size of a record's value beyond which it is left out
+     * @param retention how long messages are kept
+     */
+    public record Inbox(
+            @DefaultValue("false") boolean enabled,
+            @DefaultValue("1MB") DataSize maxPayload,
+
+            @DefaultValue Retention retention) {
+
+        private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
+        private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
+        private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
+
+        public Inbox {
+            if (maxPayload.isNegative() || maxPayload.compareTo(LARGEST_PAYLOAD) > 0) {
+                throw new IllegalArgumentException("idempotency.inbox.max-payload must be between 0B and %s, but is %s"
+                        .formatted(LARGEST_PAYLOAD, maxPayload));
+            }
+        }
+
+        InboxRecorderFactory.Settings settings() {
+            return new InboxRecorderFactory.Settings(
+                    this.enabled, Math.toIntExact(this.maxPayload.toBytes()), TYPE_HEADERS);
+        }
+
+        /**
+         * How long messages are kept.
+         *
+         * @param processed how long after they were processed
+         * @param failed how long after they failed last, or were forgotten on purpose, or replayed and not seen again
+         */
+        public record Retention(
+                @DefaultValue("7d") Duration processed,
+                @DefaultValue("30d") Duration failed) {
+
+            public Retention {
+                check("processed", processed);
+                check("failed", failed);
+            }
+
+            private static void check(String name, Duration retention) {
+                RetentionLimit.require("idempotency.inbox.retention." + name, retention);
+                if (retention.compareTo(SHORTEST_RETENTION) < 0) {
+                    throw new IllegalArgumentException("idempotency.inbox.retention.%s must be at least %s, but is %s"
+                            .formatted(name, SHORTEST_RETENTION, retention));
+                }
+            }
         }
     }
 }

@@ -29,7 +29,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -43,37 +42,40 @@ import org.springframework.kafka.core.ProducerFactory;
 /** Beans that need the JDBC store: the inbox, results, and the cleanup. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBean({JdbcProcessedMessageStore.class, Dialect.class})
-@EnableConfigurationProperties({InboxProperties.class, CleanupProperties.class})
 final class JdbcStoreConfiguration {
 
     @Bean
     ProcessedMessageCleanup idempotencyProcessedMessageCleanup(
-            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
+            JdbcProcessedMessageStore store,
+            ObjectProvider<ConsumerRegistry> consumers,
+            IdempotencyProperties properties) {
         return new ProcessedMessageCleanup(
                 new ProcessedMessagePurge(store.database()),
                 ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration());
+                properties.cleanup().orphansAfter().duration());
     }
 
     @Bean
     @ConditionalOnBean(JdbcPositionStore.class)
     PositionCleanup idempotencyPositionCleanup(
-            JdbcPositionStore positions, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
+            JdbcPositionStore positions, ObjectProvider<ConsumerRegistry> consumers, IdempotencyProperties properties) {
         return new PositionCleanup(
                 positions,
                 ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration());
+                properties.cleanup().orphansAfter().duration());
     }
 
     @Bean
     ProcessedMessageCleanup idempotencyVersionCleanup(
-            JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
+            JdbcProcessedMessageStore store,
+            ObjectProvider<ConsumerRegistry> consumers,
+            IdempotencyProperties properties) {
         ConsumerRegistry all = ConsumerRegistry.of(consumers::stream);
         return new ProcessedMessageCleanup(
                 "versions",
                 ProcessedMessagePurge.ofVersions(store.database()),
                 () -> all.recognisedBy(Strategy.VERSION).retentions(),
-                cleanup.orphansAfter().duration());
+                properties.cleanup().orphansAfter().duration());
     }
 
     /** A parent context's knows none of the consumers of this one. */
@@ -87,21 +89,21 @@ final class JdbcStoreConfiguration {
     @Bean
     @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
     @Conditional(Scheduled.class)
-    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, CleanupProperties properties) {
+    CleanupSchedule idempotencyCleanupSchedule(Cleanup cleanup, IdempotencyProperties properties) {
         return new CleanupSchedule(
-                cleanup, Objects.requireNonNull(properties.interval().duration()));
+                cleanup, Objects.requireNonNull(properties.cleanup().interval().duration()));
     }
 
     @Bean
     InboxRecorderFactory idempotencyInboxRecorderFactory(
             JdbcProcessedMessageStore store,
-            InboxProperties inbox,
+            IdempotencyProperties properties,
             DeserializerInstrumentation deserializers,
             OutageRegistry outages,
             ObjectProvider<InboxObserver> observers) {
         return new InboxRecorderFactory(
                 store,
-                inbox.settings(),
+                properties.inbox().settings(),
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),
@@ -129,14 +131,13 @@ final class JdbcStoreConfiguration {
     InboxCleanup idempotencyInboxCleanup(
             JdbcProcessedMessageStore store,
             ObjectProvider<ConsumerRegistry> consumers,
-            CleanupProperties cleanup,
-            InboxProperties inbox) {
+            IdempotencyProperties properties) {
         return new InboxCleanup(
                 new InboxPurge(store.database()),
                 ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration(),
-                inbox.retention().processed(),
-                inbox.retention().failed());
+                properties.cleanup().orphansAfter().duration(),
+                properties.inbox().retention().processed(),
+                properties.inbox().retention().failed());
     }
 
     private static ObserverNotifier<InboxObserver> notifier(ObjectProvider<InboxObserver> observers) {
@@ -159,15 +160,14 @@ final class JdbcStoreConfiguration {
             JdbcProcessedMessageStore store,
             ObjectProvider<ConsumerRegistry> registries,
             ObjectProvider<DeclaredConsumers> declared,
-            IdempotencyProperties properties,
-            CleanupProperties cleanup) {
+            IdempotencyProperties properties) {
         ConsumerRegistry all = ConsumerRegistry.of(registries::stream);
         return new ProcessedMessageCleanup(
                 "results",
                 ProcessedMessagePurge.ofResults(store.database()),
                 () -> declared.getObject()
                         .resultRetentions(all.retentions(), properties.results().longestRetention()),
-                cleanup.orphansAfter().duration());
+                properties.cleanup().orphansAfter().duration());
     }
 
     /** Unless the interval is {@code -}. */
@@ -175,9 +175,11 @@ final class JdbcStoreConfiguration {
 
         @Override
         public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-            CleanupProperties properties =
-                    Binder.get(context.getEnvironment()).bindOrCreate("idempotency.cleanup", CleanupProperties.class);
-            return properties.interval().duration() != null;
+            return Binder.get(context.getEnvironment())
+                            .bindOrCreate("idempotency.cleanup", IdempotencyProperties.Cleanup.class)
+                            .interval()
+                            .duration()
+                    != null;
         }
     }
 }

@@ -81,7 +81,7 @@ public final class Reconciliation implements DisposableBean {
      * Starts a reconciliation: one at a time per consumer.
      *
      * @return how it stands at its beginning
-     * @throws ReconciliationException if there is no such consumer, its listeners have no group, or another one is under way
+     * @throws ReconciliationException if there is no such consumer, it cannot be reconciled, or another one is under way
      */
     public ReconciliationReport start(ReconciliationRequest request) {
         String consumer = request.consumer();
@@ -94,17 +94,19 @@ public final class Reconciliation implements DisposableBean {
                             .formatted(consumer, consumers()),
                     null);
         }
-        boolean intercepted = own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor);
+        if (request.replayFrom() != null
+                && own.stream().map(ProtectedListener::container).anyMatch(ContainerFacts::hasInterceptor)) {
+            throw new ReconciliationException(
+                    "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
+                            .formatted(consumer),
+                    null);
+        }
         Duration retention = own.stream()
                 .map(listener -> listener.consumer().retention())
                 .max(Duration::compareTo)
                 .orElseThrow();
         ReconciliationRun run = new ReconciliationRun(
-                intercepted ? ReconciliationRequest.of(consumer, request.since()) : request,
-                intercepted
-                        ? "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Send again what you know to be lost."
-                                .formatted(consumer)
-                        : null,
+                request,
                 scopes(own, false),
                 scopes(own, true),
                 Instant.now().minusSeconds((long) (retention.toSeconds() * REMEMBERED_FOR_SURE)),

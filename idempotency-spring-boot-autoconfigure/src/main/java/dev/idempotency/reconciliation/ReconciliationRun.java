@@ -28,11 +28,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -54,10 +52,7 @@ final class ReconciliationRun {
 
     private record Candidate(ConsumerRecord<byte[], byte[]> record, MessageId id) {}
 
-    private record Seen(BrokerConnection brokers, String group, TopicPartition partition) {}
-
     private final ReconciliationRequest request;
-    private final @Nullable String replayRefusal;
     private final List<ContainerScope> scopes;
     private final List<ContainerScope> retries;
     private final Instant remembered;
@@ -67,23 +62,19 @@ final class ReconciliationRun {
     private final RawRecordProducers producers;
 
     /** Partitions that were looked at: several containers may share them. */
-    private final Set<Seen> seen = new HashSet<>();
+    private final Set<List<?>> seen = new HashSet<>();
 
-    /** The first offsets that must be remembered, by partition, of the container that is being looked at. */
-    private final Map<TopicPartition, Long> judgedFrom = new HashMap<>();
+    /** The first offsets that must be remembered, by partition; {@code null} where nothing is. */
+    private final Map<String, @Nullable Long> judgedFrom = new TreeMap<>();
 
     private OriginalRecords retrying = new OriginalRecords();
     private @Nullable OriginalRecords dead;
 
-    private final String id = UUID.randomUUID().toString();
     private final Instant startedAt = Instant.now();
-    private final long start = System.nanoTime();
     private final Map<RecordFate, Long> fates = new EnumMap<>(RecordFate.class);
-    private final Map<String, @Nullable Long> reportedFrom = new TreeMap<>();
     private final List<MissingMessage> missing = new ArrayList<>();
     private @Nullable String firstRefusal;
     private long records;
-    private long done;
     private long read;
     private long replayed;
     private long refused;
@@ -91,14 +82,12 @@ final class ReconciliationRun {
     /**
      * Looks at nothing yet.
      *
-     * @param replayRefusal why nothing is sent again, if so
      * @param scopes the consumer's containers, without those of retry topics
      * @param retries the containers of its retry topics
      * @param remembered older records may have been forgotten
      */
     ReconciliationRun(
             ReconciliationRequest request,
-            @Nullable String replayRefusal,
             List<ContainerScope> scopes,
             List<ContainerScope> retries,
             Instant remembered,
@@ -107,7 +96,6 @@ final class ReconciliationRun {
             DeadLetters deadLetters,
             RawRecordProducers producers) {
         this.request = request;
-        this.replayRefusal = replayRefusal;
         this.scopes = scopes;
         this.retries = retries;
         this.remembered = remembered;
@@ -165,24 +153,18 @@ final class ReconciliationRun {
                                 topic, name -> Optional.ofNullable(queries.topicId(name)))
                         .orElse(null))) {
             Map<TopicPartition, Range> committed = scope.committed(reader);
-            committed.keySet().removeIf(partition -> !this.seen.add(new Seen(brokers, scope.group(), partition)));
+            committed.keySet().removeIf(partition -> !this.seen.add(List.of(brokers, scope.group(), partition)));
             Map<TopicPartition, Range> wanted = reader.since(Instant.now().minus(this.request.since()), committed);
             judge(reader.since(this.remembered, committed));
             // To be read after it is known what the group has committed.
             this.dead = null;
             expect(wanted.values().stream().mapToLong(Range::length).sum());
-            Map<TopicPartition, Long> next = new HashMap<>();
-            wanted.forEach((partition, range) -> next.put(partition, range.from()));
             reader.read(wanted, control::isCancelled, polled -> {
                 control.pace(polled.size());
                 if (!control.isCancelled()) {
                     reconcile(identifier, polled, brokers, control);
-                    polled.forEach(record -> pass(next, partitionOf(record), record.offset() + 1));
                 }
             });
-            if (!control.isCancelled()) {
-                wanted.forEach((partition, range) -> pass(next, partition, range.to()));
-            }
         }
     }
 
@@ -192,18 +174,15 @@ final class ReconciliationRun {
         this.store
                 .firstRecords(this.request.consumer())
                 .forEach(record -> first.put(new TopicPartition(record.topic(), record.partition()), record.offset()));
-        this.judgedFrom.clear();
         remembered.forEach((partition, range) -> {
             Long from = first.get(partition);
-            if (from != null) {
-                this.judgedFrom.put(partition, Math.max(from, range.from()));
-            }
-            this.reportedFrom.put(partition.toString(), this.judgedFrom.get(partition));
+            this.judgedFrom.put(partition.toString(), (from != null) ? Math.max(from, range.from()) : null);
         });
     }
 
-    private static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {
-        return new TopicPartition(record.topic(), record.partition());
+    private boolean isJudged(ConsumerRecord<?, ?> record) {
+        Long from = this.judgedFrom.get(new TopicPartition(record.topic(), record.partition()).toString());
+        return from != null && record.offset() >= from;
     }
 
     private void reconcile(
@@ -241,7 +220,7 @@ final class ReconciliationRun {
             InboxStatus status = known.get(candidate.id());
             if (status != null) {
                 found((status == InboxStatus.PROCESSED) ? RecordFate.PROCESSED : RecordFate.FAILED);
-            } else if (record.offset() < this.judgedFrom.getOrDefault(partitionOf(record), Long.MAX_VALUE)) {
+            } else if (!isJudged(record)) {
                 found(RecordFate.NOT_JUDGED);
             } else {
                 miss(new MissingMessage(
@@ -255,13 +234,9 @@ final class ReconciliationRun {
         if (identification.kind() == RecordIdentification.Kind.FILTERED) {
             return RecordFate.FILTERED;
         }
+        boolean unreadable = identification.kind() == RecordIdentification.Kind.UNREADABLE;
         RecordFate elsewhere = findElsewhere(record, control);
-        if (elsewhere != null) {
-            return elsewhere;
-        }
-        return (identification.kind() == RecordIdentification.Kind.UNREADABLE)
-                ? RecordFate.UNREADABLE
-                : RecordFate.WITHOUT_KEY;
+        return (elsewhere != null) ? elsewhere : unreadable ? RecordFate.UNREADABLE : RecordFate.WITHOUT_KEY;
     }
 
     /**
@@ -351,10 +326,6 @@ final class ReconciliationRun {
         this.records += more;
     }
 
-    private synchronized void pass(Map<TopicPartition, Long> next, TopicPartition partition, long to) {
-        this.done += to - Objects.requireNonNull(next.put(partition, to));
-    }
-
     private synchronized void found(RecordFate fate) {
         this.read++;
         this.fates.merge(fate, 1L, Long::sum);
@@ -380,26 +351,22 @@ final class ReconciliationRun {
     }
 
     private synchronized ReconciliationReport report(State state, @Nullable String failure) {
-        Duration time = Duration.ofNanos(System.nanoTime() - this.start);
-        double unknown = (state == State.RUNNING) ? 0 : 1;
+        double share = (this.records > 0) ? Math.min(1, (double) this.read / this.records) : 0;
         return new ReconciliationReport(
-                this.id,
                 this.request.consumer(),
                 this.request.since(),
                 this.request.replayFrom(),
                 state,
                 this.startedAt,
-                time,
+                Duration.between(this.startedAt, Instant.now()),
                 this.records,
-                (this.records > 0) ? Math.min(1, (double) this.done / this.records) : unknown,
+                (state == State.COMPLETED) ? 1 : share,
                 this.read,
-                Math.round(this.read * 1e9 / Math.max(1, time.toNanos())),
                 new EnumMap<>(this.fates),
-                new TreeMap<>(this.reportedFrom),
+                new TreeMap<>(this.judgedFrom),
                 List.copyOf(this.missing),
                 this.replayed,
                 this.refused,
-                this.replayRefusal,
                 (failure != null) ? failure : this.firstRefusal);
     }
 }

@@ -4,7 +4,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.RedriveException;
 import dev.idempotency.Strategy;
 import dev.idempotency.job.ConsumerJobs;
-import dev.idempotency.kafka.BrokerQueries;
 import dev.idempotency.kafka.RawRecordProducers;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.time.Instant;
@@ -111,8 +110,7 @@ public final class DeadLetters implements DisposableBean {
                 return null;
             }
             DeadLetter letter = Objects.requireNonNull(reader.letterOf(found));
-            return new Redrive(source, letter.record().toString(), groupsSeeing(source, letter), this.producers)
-                    .sendOne(letter, found);
+            return new Redrive(source, letter.record().toString(), this.producers).sendOne(letter, found);
         });
     }
 
@@ -140,7 +138,7 @@ public final class DeadLetters implements DisposableBean {
                             .formatted(consumer),
                     null);
         }
-        Redrive redrive = new Redrive(source, selection, groupsSeeing(source, null), this.producers);
+        Redrive redrive = new Redrive(source, selection, this.producers);
         RedriveReport started =
                 this.jobs.start(consumer, redrive::report, control -> redrive.run(selected, this.maxRedrives, control));
         if (started == null) {
@@ -191,19 +189,8 @@ public final class DeadLetters implements DisposableBean {
         } catch (KafkaException ex) {
             throw new RedriveException(
                     "The dead letters of consumer '%s' in %s cannot be read: %s. See that the brokers can be reached with the listener's settings, and that the application may read these topics, and commit offsets as group '%s'."
-                            .formatted(
-                                    source.consumer(), source.deadLetterTopics().keySet(), ex, source.redriveGroup()),
+                            .formatted(source.consumer(), source.deadLetterTopics(), ex, source.redriveGroup()),
                     ex);
-        }
-    }
-
-    /** The groups that read a dead letter's topic, or all of the consumer's; {@code null} if the brokers do not say. */
-    private static @Nullable Set<String> groupsSeeing(Source source, @Nullable DeadLetter letter) {
-        try (BrokerQueries queries = new BrokerQueries(source.listener(), "dead-letters")) {
-            RecordCoordinates original = (letter != null) ? letter.original() : null;
-            return queries.groupsReading((original != null) ? Set.of(original.topic()) : source.topics());
-        } catch (KafkaException ex) {
-            return null;
         }
     }
 

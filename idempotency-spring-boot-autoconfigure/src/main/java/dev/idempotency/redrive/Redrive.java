@@ -12,11 +12,10 @@ import dev.idempotency.redrive.RedriveReport.State;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -40,7 +39,6 @@ final class Redrive {
 
     private final Source source;
     private final String selection;
-    private final @Nullable Set<String> groups;
     private final RawRecordProducers producers;
     private final Instant startedAt = Instant.now();
     private final List<Refusal> refusals = new ArrayList<>();
@@ -50,10 +48,9 @@ final class Redrive {
     private long sent;
     private long refused;
 
-    Redrive(Source source, String selection, @Nullable Set<String> groups, RawRecordProducers producers) {
+    Redrive(Source source, String selection, RawRecordProducers producers) {
         this.source = source;
         this.selection = selection;
-        this.groups = groups;
         this.producers = producers;
     }
 
@@ -61,8 +58,7 @@ final class Redrive {
     RedriveReport run(Predicate<DeadLetter> selected, int maxRedrives, JobControl control) {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source, maxRedrives)) {
-            Map<TopicPartition, Range> ranges = new LinkedHashMap<>();
-            reader.contents().keySet().forEach(partition -> ranges.put(partition, reader.rest(partition)));
+            Map<TopicPartition, Range> ranges = reader.rest();
             expect(ranges.values().stream().mapToLong(Range::length).sum());
             ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
             report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
@@ -73,7 +69,7 @@ final class Redrive {
                     "Not all dead letters of consumer '%s' in %s could be sent back: %s. See that the brokers can be reached, and redrive again: what was sent is passed over, or dropped as a duplicate."
                             .formatted(
                                     this.source.consumer(),
-                                    this.source.deadLetterTopics().keySet(),
+                                    this.source.deadLetterTopics(),
                                     Causes.of(ex).deepest()));
         }
         logger.info("The redrive of dead letters of consumer '{}' has ended: {}", report.consumer(), report);
@@ -86,31 +82,24 @@ final class Redrive {
             Range range,
             Predicate<DeadLetter> selected,
             JobControl control) {
-        long[] next = {range.from()};
-        long[] done = {range.from()};
+        AtomicBoolean left = new AtomicBoolean();
         reader.read(partition, range, control::isCancelled, polled -> {
+            long done = range.from();
             for (ConsumerRecord<byte[], byte[]> record : polled) {
-                boolean settled = !control.isCancelled() && isDone(reader.letterOf(record), record, selected, control);
-                if (control.isCancelled() && !settled) {
+                boolean settled = isDone(reader.letterOf(record), record, selected, control);
+                if (!settled && control.isCancelled()) {
                     break;
                 }
-                pass(next, done, record.offset() + 1, settled);
+                left.compareAndSet(false, !settled);
+                done = left.get() ? done : record.offset() + 1;
+                passed();
             }
-            reader.commit(partition, done[0]);
+            reader.commit(partition, done);
         });
-        if (!control.isCancelled()) {
-            pass(next, done, range.to(), true);
-            reader.commit(partition, done[0]);
-        }
     }
 
-    /** Moves on to an offset; everything before it is done only if nothing was left. */
-    private synchronized void pass(long[] next, long[] done, long to, boolean settled) {
-        if (settled && done[0] == next[0]) {
-            done[0] = to;
-        }
-        this.read += to - next[0];
-        next[0] = to;
+    private synchronized void passed() {
+        this.read++;
     }
 
     /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
@@ -221,7 +210,6 @@ final class Redrive {
                 this.staying.getOrDefault(DeadLetterStatus.ASTRAY, 0L),
                 this.refused,
                 List.copyOf(this.refusals),
-                this.groups,
                 failure);
     }
 }

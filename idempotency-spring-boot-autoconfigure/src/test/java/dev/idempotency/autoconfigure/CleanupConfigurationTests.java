@@ -36,7 +36,8 @@ class CleanupConfigurationTests {
         this.runner.run(context -> {
             assertThat(context).hasSingleBean(Cleanup.class);
             assertThat(context.getBean(CleanupSchedule.class).isRunning()).isTrue();
-            CleanupProperties properties = context.getBean(CleanupProperties.class);
+            IdempotencyProperties.Cleanup properties =
+                    context.getBean(IdempotencyProperties.class).cleanup();
             assertThat(properties.interval().duration()).isEqualTo(Duration.ofMinutes(1));
             assertThat(properties.orphansAfter().duration()).isEqualTo(Duration.ofDays(30));
         });
@@ -84,7 +85,10 @@ class CleanupConfigurationTests {
     @Test
     void orphansCanBeKeptForEver() {
         this.runner.withPropertyValues("idempotency.cleanup.orphans-after=-").run(context -> assertThat(
-                        context.getBean(CleanupProperties.class).orphansAfter().duration())
+                        context.getBean(IdempotencyProperties.class)
+                                .cleanup()
+                                .orphansAfter()
+                                .duration())
                 .isNull());
     }
 

@@ -123,7 +123,7 @@ class IdempotencyRuntimeHintsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {IdempotencyProperties.class, ErrorsProperties.class, CleanupProperties.class})
+    @ValueSource(classes = {IdempotencyProperties.class, ErrorsProperties.class, IdempotencyProperties.Cleanup.class})
     void propertiesCanBeBound(Class<?> properties) {
         assertRegistered(reflection().onConstructorInvocation(properties.getDeclaredConstructors()[0]));
     }

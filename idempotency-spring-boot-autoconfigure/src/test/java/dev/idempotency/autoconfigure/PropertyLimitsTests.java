@@ -46,8 +46,6 @@ class PropertyLimitsTests {
         "observe.store-interval, 0s, must be positive",
         "dead-letters.redrives-per-second, 0, at least 1",
         "reconciliation.records-per-second, 0, at least 1",
-        "reconciliation.cron, every night, cron expression",
-        "reconciliation.cron, 0 0 4 31 2 *, a time to come",
         "results.max-size, 0B, between 1B and"
     })
     void aSettingThatMakesNoSenseFailsTheStartWithItsNameAndWhatItMayBe(String name, String value, String reason) {

@@ -60,7 +60,6 @@ class JobOutagesIT extends ApplicationTest {
         try (TestApplication app = start(
                 List.of(
                         "idempotency.reconciliation.records-per-second=1",
-                        "idempotency.reconciliation.cron=* * * * * *",
                         "idempotency.dead-letters.redrives-per-second=1",
                         "idempotency.errors.max-attempts=1"),
                 Listener.class)) {
@@ -71,7 +70,7 @@ class JobOutagesIT extends ApplicationTest {
             app.awaitCaughtUp(this.group, this.topic);
             Reconciliation reconciliation = app.bean(Reconciliation.class);
             DeadLetters deadLetters = app.bean(DeadLetters.class);
-            Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> readsAll(reconciliation));
+            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
             deadLetters.redriveAll("plain");
             assertThat(ours()).contains("idempotency-redrive-plain", "idempotency-reconciliation-plain");
             app.context().close();
@@ -81,19 +80,6 @@ class JobOutagesIT extends ApplicationTest {
         assertThat(ours()).noneMatch(name -> name.startsWith("idempotency-"));
         // Clients of Kafka do not wait for their own threads.
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> ours().isEmpty());
-    }
-
-    /** One that began while messages came has fewer to read, and may be at its end: the next one has them all. */
-    private static boolean readsAll(Reconciliation reconciliation) {
-        ReconciliationReport report = reconciliation.lastReconciliation("plain");
-        if (report == null || report.state() != State.RUNNING || report.records() == 0) {
-            return false;
-        }
-        boolean all = report.records() >= 2 * MESSAGES;
-        if (!all) {
-            reconciliation.cancel("plain");
-        }
-        return all;
     }
 
     private static List<String> ours() {
@@ -125,7 +111,6 @@ class JobOutagesIT extends ApplicationTest {
                     .atMost(Duration.ofSeconds(60))
                     .until(() -> deadLetters.lastRedrive("plain"), report -> report.endedAt() != null);
             assertThat(redrive.state()).isEqualTo(RedriveReport.State.FAILED);
-            assertThat(redrive.groups()).isNull();
             assertThat(redrive.failure()).contains("consumer 'plain'", "brokers", "redrive again");
             ReconciliationReport report = awaitEnd(reconciliation);
             assertThat(report.state()).isEqualTo(State.FAILED);

@@ -70,15 +70,11 @@ class RedriveIT extends SharedApplicationTest {
         sendTo("plain", 1, "plain a");
         sendTo("plain", 1, "plain b");
         awaitDeadLetters("plain", 2);
-        // Groups are known by what they have committed.
-        awaitCaughtUp("plain");
-        this.app.awaitCaughtUp(topic("plain") + "-unprotected", topic("plain"));
         mend("plain");
 
         RedriveReport report = redriveAll("plain");
         assertThat(report.state()).isEqualTo(State.COMPLETED);
         assertThat(report.sent()).isEqualTo(2);
-        assertThat(report.groups()).contains(topic("plain"), topic("plain") + "-unprotected");
         awaitCaughtUp("plain");
         assertThat(effectsOf("plain")).containsExactly("plain a", "plain b");
         List<ConsumerRecord<String, String>> all = TopicContents.of(topic("plain"));
@@ -429,9 +425,6 @@ class RedriveIT extends SharedApplicationTest {
         void plain(String payload) {
             work("plain", payload);
         }
-
-        @KafkaListener(topics = "plain${suffix}", groupId = "plain${suffix}-unprotected")
-        void unprotected(String payload) {}
 
         @KafkaListener(topics = "stubborn${suffix}", groupId = "stubborn${suffix}")
         @IdempotentListener(consumer = "stubborn")
