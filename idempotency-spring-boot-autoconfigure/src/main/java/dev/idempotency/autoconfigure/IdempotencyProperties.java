@@ -6,7 +6,6 @@ import dev.idempotency.OnConflict;
 import dev.idempotency.check.CheckPolicy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.SchemaMode;
-import dev.idempotency.inbox.InboxRecorderFactory;
 import dev.idempotency.key.HeaderKeyResolver;
 import dev.idempotency.key.OnMissingKey;
 import java.time.Duration;
@@ -261,7 +260,6 @@ public record IdempotencyProperties(
 
             @DefaultValue Retention retention) {
 
-        private static final List<String> TYPE_HEADERS = List.of("message-type", "ce_type", "__TypeId__");
         private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
         private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
 
@@ -270,11 +268,6 @@ public record IdempotencyProperties(
                 throw new IllegalArgumentException("idempotency.inbox.max-payload must be between 0B and %s, but is %s"
                         .formatted(LARGEST_PAYLOAD, maxPayload));
             }
-        }
-
-        InboxRecorderFactory.Settings settings() {
-            return new InboxRecorderFactory.Settings(
-                    this.enabled, Math.toIntExact(this.maxPayload.toBytes()), TYPE_HEADERS);
         }
 
         /**

@@ -8,7 +8,6 @@ import dev.idempotency.UnusableKeyException;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.context.annotation.Bean;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -21,12 +20,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 @ConditionalOnProperty(name = "idempotency.web.problem-details", havingValue = "true")
 public final class IdempotencyWebAutoConfiguration {
 
-    @Bean
-    IdempotencyExceptionHandler idempotencyExceptionHandler() {
-        return new IdempotencyExceptionHandler();
-    }
-
-    /** Ordered before handlers of the application that handle every exception. */
+    /** Registered as a member of a configuration; ordered before handlers of the application that handle every exception. */
     @RestControllerAdvice
     @Order(0)
     static class IdempotencyExceptionHandler {

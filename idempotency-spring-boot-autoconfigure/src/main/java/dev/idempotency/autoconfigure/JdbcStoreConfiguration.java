@@ -103,7 +103,8 @@ final class JdbcStoreConfiguration {
             ObjectProvider<InboxObserver> observers) {
         return new InboxRecorderFactory(
                 store,
-                properties.inbox().settings(),
+                properties.inbox().enabled(),
+                Math.toIntExact(properties.inbox().maxPayload().toBytes()),
                 deserializers,
                 (messages, failure) -> outages.isOutage(
                         messages.get(0).id().consumer(),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.jayway.jsonpath.JsonPath;
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.app.Effects;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -13,6 +14,7 @@ import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -20,9 +22,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -67,6 +73,7 @@ class OperatorEndpointsIT {
                         "management.endpoint.idempotencydeadletters.access=unrestricted",
                         "management.endpoint.idempotencydeadletters.show-values=when-authorized",
                         "management.endpoint.idempotencyreconciliation.access=unrestricted",
+                        "management.endpoint.idempotencyinbox.access=unrestricted",
                         "management.endpoint.idempotencyinbox.show-values=when-authorized",
                         "idempotency.errors.initial-interval=1ms",
                         "idempotency.errors.max-attempts=1",
@@ -81,6 +88,8 @@ class OperatorEndpointsIT {
         this.app.send(this.topic, "2", "secret payload that fails");
         this.app.awaitCaughtUp(this.group, this.topic);
         this.app.send(this.topic + "-kept", "2", "secret payload that fails");
+        this.app.send(this.topic + "-kept", "good", "good");
+        this.app.send(this.topic + "-kept", "bad", "bad");
         this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
     }
 
@@ -117,9 +126,88 @@ class OperatorEndpointsIT {
         assertHidden(this.anybody, KEPT);
         String shown = this.auditor.ok(KEPT + "&messageId=2");
         assertThat(JsonPath.<String>read(shown, "$.payload.text")).isEqualTo("secret payload that fails");
-        assertThat(JsonPath.<String>read(shown, "$.message.lastError")).contains("secret reason");
+        assertThat(JsonPath.<String>read(shown, "$.message.lastError")).contains("secret reason", "\tat ");
         assertThat(JsonPath.<List<String>>read(shown, "$.headers[*].value.text"))
                 .contains("2");
+        String listed = this.auditor.ok(KEPT + "&status=failed");
+        assertThat(JsonPath.<List<String>>read(listed, "$.messages[?(@.messageId == '2')].lastError"))
+                .containsExactly("java.lang.IllegalStateException: secret reason");
+        assertThat(this.clerk.get(KEPT + "&messageId=unknown").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void messagesOfTheInboxAreListedByStatusTypeAndTime() {
+        assertThat(ids("&status=processed")).contains("good").doesNotContain("2");
+        assertThat(ids("&status=FAILED")).contains("2");
+        assertThat(JsonPath.<List<?>>read(this.clerk.ok("/idempotencyinbox?consumer=nobody"), "$.messages"))
+                .isEmpty();
+        assertThat(ids("&type=java.lang.String")).contains("good", "2");
+        assertThat(ids("&type=other")).isEmpty();
+        assertThat(ids("&since=" + Instant.now().plusSeconds(3600))).isEmpty();
+        assertThat(ids("&until=" + Instant.now().plusSeconds(3600) + "&since=2026-01-01T00:00:00%2B01:00"))
+                .contains("good");
+        String page = this.clerk.ok(KEPT + "&size=1&page=1");
+        assertThat(JsonPath.<List<?>>read(page, "$.messages")).hasSize(1);
+        assertThat(JsonPath.<Integer>read(page, "$.page")).isOne();
+        assertThat(JsonPath.<Boolean>read(page, "$.last")).isFalse();
+    }
+
+    private List<String> ids(String query) {
+        return JsonPath.read(this.clerk.ok(KEPT + query), "$.messages[*].messageId");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "status=lost",
+                "size=0",
+                "size=1001",
+                "size=many",
+                "messageId=good",
+                "since=yesterday",
+                "since=%2B300000-01-01T00:00:00Z",
+                "page=-1",
+                "page=2147483648",
+                "page=100&size=1000",
+                "type=a%00b",
+                "consumer=a%00b&messageId=1"
+            })
+    void aQuestionToTheInboxThatMakesNoSenseIsRefused(String query) {
+        assertThat(this.clerk.get("/idempotencyinbox?" + query).statusCode()).isEqualTo(400);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            {'consumer': 'kept'}                                        | 400
+            {'consumer': 'kept', 'messageid': 'good'}                   | 400
+            {'consumer': 'kept', 'all': false}                          | 400
+            {'consumer': 'kept', 'all': true, 'messageId': 'good'}      | 400
+            {'consumer': 'kept', 'all': true, 'forget': true}           | 400
+            {'consumer': 'nobody', 'all': true}                         | 404
+            {'consumer': 'kept', 'messageId': 'unknown'}                | 404
+            """)
+    void messagesAreReplayedOnlyIfThatIsAskedForInWords(String body, int status) {
+        Actuator.body(this.clerk.post("/idempotencyinbox", body), status);
+    }
+
+    @Test
+    void messagesAreReplayedOnRequest(CapturedOutput output) {
+        HttpResponse<String> processed =
+                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'good'}");
+        assertThat(JsonPath.<String>read(Actuator.body(processed, 409), "$.refused"))
+                .contains("has been processed");
+        HttpResponse<String> replayed =
+                this.clerk.post("/idempotencyinbox", "{'consumer': 'kept', 'messageId': 'bad'}");
+        assertThat(JsonPath.<Integer>read(Actuator.body(replayed, 200), "$.sent"))
+                .isOne();
+        String forget = "{'consumer': 'kept', 'messageId': 'good', 'forget': true}";
+        Actuator.body(this.clerk.post("/idempotencyinbox", forget), 200);
+        this.app.awaitCaughtUp(this.group + "-kept", this.topic + "-kept");
+        assertThat(this.app.bean(Effects.class).counts())
+                .containsEntry("bad", 1)
+                .containsEntry("good", 2);
+        assertThat(output)
+                .contains("Requested by clerk for consumer 'kept': replay of message 'good', even if processed");
     }
 
     private static void assertHidden(Actuator actuator, String query) {
@@ -233,9 +321,7 @@ class OperatorEndpointsIT {
 
     @Test
     void aRedriveIsStartedAndWatchedAndTheLogSaysWhoAskedAndNoPayload(CapturedOutput output) {
-        String started =
-                Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
-        assertThat(JsonPath.<List<String>>read(started, "$.groups")).contains(this.group);
+        Actuator.body(post(this.clerk, DEAD_LETTERS, ", \"exception\": \"IllegalStateException\""), 202);
         Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(JsonPath.<String>read(
                         this.clerk.ok(DEAD_LETTERS + "?consumer=" + encoded(this.consumer)), "$.redrive.state"))
                 .isEqualTo("COMPLETED"));
@@ -311,7 +397,15 @@ class OperatorEndpointsIT {
         return user.post(path, "{'consumer': '" + this.consumer + "'" + more + "}");
     }
 
+    @Import(Effects.class)
     static class Picky {
+
+        private final Effects effects;
+        private boolean failed;
+
+        Picky(Effects effects) {
+            this.effects = effects;
+        }
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
         @IdempotentListener
@@ -322,7 +416,10 @@ class OperatorEndpointsIT {
         @KafkaListener(topics = "${topic}-kept", groupId = "${group}-kept")
         @IdempotentListener(consumer = "kept", inbox = "true")
         void kept(String payload) {
-            Assert.state(!payload.contains("fails"), "secret reason");
+            this.effects.happen(payload);
+            boolean first = payload.equals("bad") && !this.failed;
+            this.failed |= first;
+            Assert.state(!first && !payload.contains("fails"), "secret reason");
         }
     }
 

@@ -82,16 +82,6 @@ class CleanupConfigurationTests {
                 });
     }
 
-    @Test
-    void orphansCanBeKeptForEver() {
-        this.runner.withPropertyValues("idempotency.cleanup.orphans-after=-").run(context -> assertThat(
-                        context.getBean(IdempotencyProperties.class)
-                                .cleanup()
-                                .orphansAfter()
-                                .duration())
-                .isNull());
-    }
-
     private static final class OneRow implements CleanupTask {
 
         @Override

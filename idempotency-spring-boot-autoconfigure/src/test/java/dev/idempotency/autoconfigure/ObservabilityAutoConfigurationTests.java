@@ -2,7 +2,6 @@ package dev.idempotency.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.idempotency.actuate.ConsumerReports;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.ForgetfulStore;
@@ -39,14 +38,6 @@ class ObservabilityAutoConfigurationTests {
             .withBean(ObservationRegistry.class, ObservationRegistry::create);
 
     @Test
-    void withRegistriesThereAreMetersAndObservations() {
-        this.withRegistries.run(context -> assertThat(context)
-                .hasSingleBean(MeterObserver.class)
-                .hasSingleBean(ObservationObserver.class)
-                .hasSingleBean(IdempotencyHealthIndicator.class));
-    }
-
-    @Test
     void withoutRegistriesTheyAreGone() {
         this.runner.run(context -> assertThat(context)
                 .hasNotFailed()
@@ -74,15 +65,6 @@ class ObservabilityAutoConfigurationTests {
                 .doesNotHaveBean(IdempotencyHealthIndicator.class)
                 .doesNotHaveBean(StoreWatch.class)
                 .doesNotHaveBean(Cleanup.class));
-    }
-
-    @Test
-    void whenTheEndpointIsNotExposedNothingIsTalliedForIt() {
-        this.withRegistries
-                .withPropertyValues("management.endpoints.web.exposure.include=health")
-                .run(context -> assertThat(context)
-                        .doesNotHaveBean(IdempotencyEndpoint.class)
-                        .doesNotHaveBean(ConsumerReports.class));
     }
 
     @Test

@@ -5,13 +5,10 @@ import static dev.idempotency.build.BuildsAgreeTests.notUnderstood;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
@@ -29,18 +26,13 @@ final class GradleBuild {
     // Maven's Surefire brings it by itself.
     private static final String LAUNCHER = "\"testRuntimeOnly\"(rootProject.libs.junit.platform.launcher)";
 
-    private final UnaryOperator<String> files;
     private final SortedSet<String> facts = new TreeSet<>();
     /** Coordinates and version of what the scripts call {@code libs.some.name} or {@code project(":name")}. */
     private final Map<String, String> artifacts = new HashMap<>();
 
-    private GradleBuild(UnaryOperator<String> files) {
-        this.files = files;
-    }
-
     /** What the build says, one fact a line, in words that belong neither to Maven nor to Gradle. */
-    static SortedSet<String> facts(UnaryOperator<String> files) {
-        GradleBuild build = new GradleBuild(files);
+    static SortedSet<String> facts() {
+        GradleBuild build = new GradleBuild();
         build.readCatalog();
         build.readRoot();
         return build.facts;
@@ -67,8 +59,6 @@ final class GradleBuild {
             }
             if (line.contains("{ module = ")) {
                 this.artifacts.put("libs." + library.group(1).replace('-', '.'), library.group(2) + " " + version);
-            } else {
-                this.facts.add("plugin " + library.group(2) + " = [" + version + "]");
             }
         }
         // Their plugins for Maven and for Gradle count apart.
@@ -80,23 +70,7 @@ final class GradleBuild {
         String version = String.join("", all(ROOT, "(?<![\\w.])version = \"([^\"]+)\""));
         this.facts.add("project " + group + " " + version);
         this.facts.add("Java = " + all(ROOT, "options\\.release\\.set\\((\\d+)\\)"));
-        this.facts.add("compiler arguments = "
-                + new TreeSet<>(quoted(ROOT, "options\\.compilerArgs\\.addAll\\(listOf\\(([^)]*)\\)\\)")));
-        SortedSet<String> jars = new TreeSet<>(Set.of("attach-sbom"));
-        all(ROOT, "with(Sources|Javadoc)Jar\\(\\)").forEach(jar -> jars.add("attach-" + jar.toLowerCase(Locale.ROOT)));
-        List<String> libraries = projectsWith("org.cyclonedx.bom");
-        projectsWith("maven-publish")
-                .forEach(project -> this.facts.add(
-                        libraries.contains(project)
-                                ? "publishes " + project + " with " + jars
-                                : "publishes the BOM " + project));
-        if (all(ROOT, "(isPreserveFileTimestamps = false|isReproducibleFileOrder = true)")
-                        .size()
-                == 2) {
-            this.facts.add("jars are reproducible");
-        }
-        this.facts.add("published as " + all(ROOT, "\\.set\\(\"([^\"]+)\"\\)"));
-
+        projectsWith("maven-publish").forEach(project -> this.facts.add("publishes " + project));
         List<String> everywhere = new ArrayList<>(dependencyLines(ROOT));
         everywhere.remove(LAUNCHER);
         List<String> platforms = all(ROOT, "project\\(\":([\\w-]+)\"\\) \\{ apply\\(plugin = \"java-platform\"\\) }");
@@ -111,8 +85,6 @@ final class GradleBuild {
             }
             everywhere.forEach(line -> readDependency(module, ROOT, line));
             dependencyLines(script).forEach(line -> readDependency(module, script, line));
-            all(script, "\"Automatic-Module-Name\" to \"([^\"]+)\"")
-                    .forEach(name -> this.facts.add(module + ": Java module " + name));
         }
     }
 
@@ -170,8 +142,7 @@ final class GradleBuild {
     }
 
     private List<String> lines(String path, String ignored) {
-        return this.files
-                .apply(path)
+        return Documentation.read(path)
                 .lines()
                 .map(line -> line.replaceFirst(ignored, "").strip())
                 .filter(line -> !line.isEmpty())
@@ -187,7 +158,7 @@ final class GradleBuild {
     }
 
     private List<String> all(String script, String regex) {
-        return all(Pattern.compile(regex), this.files.apply(script));
+        return all(Pattern.compile(regex), Documentation.read(script));
     }
 
     private List<String> quoted(String script, String regex) {

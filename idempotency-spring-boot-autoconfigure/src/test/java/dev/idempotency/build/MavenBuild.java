@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.UnaryOperator;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.xpath.XPath;
 import javax.xml.xpath.XPathExpressionException;
@@ -25,19 +24,14 @@ final class MavenBuild {
     private static final XPath XPATH = XPathFactory.newInstance().newXPath();
     private static final String PLUGIN = "/project/build//plugin[artifactId='%s']/";
 
-    private final UnaryOperator<String> files;
     private final SortedSet<String> facts = new TreeSet<>();
     private final Map<String, String> properties = new TreeMap<>();
     private final Map<String, String> managedVersions = new TreeMap<>();
     private final List<String> boms = new ArrayList<>();
 
-    private MavenBuild(UnaryOperator<String> files) {
-        this.files = files;
-    }
-
     /** What the build says, one fact a line, in words that belong neither to Maven nor to Gradle. */
-    static SortedSet<String> facts(UnaryOperator<String> files) {
-        MavenBuild build = new MavenBuild(files);
+    static SortedSet<String> facts() {
+        MavenBuild build = new MavenBuild();
         build.readRoot();
         return build.facts;
     }
@@ -68,21 +62,6 @@ final class MavenBuild {
 
         this.facts.add("project " + String.join(" ", texts(root, "/project/groupId | /project/version")));
         this.facts.add("Java = [" + this.properties.get("maven.compiler.release") + "]");
-        String compiler = PLUGIN.formatted("maven-compiler-plugin") + "configuration/";
-        SortedSet<String> arguments = new TreeSet<>(texts(root, compiler + "compilerArgs/arg"));
-        texts(root, compiler + "parameters[.='true']").forEach(yes -> arguments.add("-parameters"));
-        this.facts.add("compiler arguments = " + arguments);
-        this.facts.add("plugin org.springframework.boot = "
-                + texts(root, PLUGIN.formatted("spring-boot-maven-plugin") + "version"));
-        this.facts.add("plugin org.jetbrains.kotlin.jvm = "
-                + texts(root, PLUGIN.formatted("kotlin-maven-plugin") + "version"));
-        texts(root, "/project/properties/project.build.outputTimestamp")
-                .forEach(time -> this.facts.add("jars are reproducible"));
-        this.facts.add("published as "
-                + texts(
-                        root,
-                        "/project/description | /project/url"
-                                + " | /project/licenses/license/* | /project/developers/developer/* | /project/scm/*"));
     }
 
     private void readModule(String module) {
@@ -102,17 +81,14 @@ final class MavenBuild {
         nodes(pom, "//dependency | //annotationProcessorPaths/*").forEach(node -> readDependency(module, path, node));
         if (nodes(pom, PLUGIN.formatted("maven-deploy-plugin") + "configuration/skip[.='true']")
                 .isEmpty()) {
-            List<String> jars = texts(pom, "/project//plugins//execution/id[starts-with(., 'attach-')]");
-            this.facts.add("publishes " + module + " with " + new TreeSet<>(jars));
+            this.facts.add("publishes " + module);
         }
-        texts(pom, PLUGIN.formatted("maven-jar-plugin") + "/Automatic-Module-Name")
-                .forEach(name -> this.facts.add(module + ": Java module " + name));
     }
 
     private void readPlatform(String module, String path, Node pom) {
         refuse(path, pom, "//dependency[not(../parent::dependencyManagement)]");
         this.facts.add("module " + module);
-        this.facts.add("publishes the BOM " + module);
+        this.facts.add("publishes " + module);
         for (Node dependency : nodes(pom, "//dependency")) {
             Map<String, String> parts = parts(dependency);
             this.facts.add(module + ": manages " + parts.remove("groupId") + ":" + parts.remove("artifactId") + " "
@@ -148,7 +124,7 @@ final class MavenBuild {
 
     private Node pom(String path) {
         try {
-            String xml = filled(this.files.apply(path));
+            String xml = filled(Documentation.read(path));
             return XML.newDocumentBuilder().parse(new InputSource(new StringReader(xml)));
         } catch (Exception ex) {
             throw new IllegalStateException(path + " cannot be read", ex);

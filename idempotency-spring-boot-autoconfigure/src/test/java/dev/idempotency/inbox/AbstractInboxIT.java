@@ -111,21 +111,14 @@ abstract class AbstractInboxIT {
             }
         };
         this.observers = new ObserverNotifier<>(List.of(observer), "ignored");
-        InboxRecorderFactory.Settings settings = new InboxRecorderFactory.Settings(false, 100_000, List.of("type"));
         this.recorder = new InboxRecorder(
                 this.store,
                 message -> KeptMessage.of(
-                        message.id(),
-                        message.coordinates(),
-                        message.record(),
-                        this.received,
-                        100_000,
-                        List.of("type"),
-                        false),
+                        message.id(), message.coordinates(), message.record(), this.received, 500_000, false),
                 this::isOutage,
                 this.observers);
         InboxRecorderFactory listeners = new InboxRecorderFactory(
-                this.store, settings, new DeserializerInstrumentation(), this::isOutage, this.observers);
+                this.store, false, 500_000, new DeserializerInstrumentation(), this::isOutage, this.observers);
         this.inbox = new Inbox(this.store, listeners, () -> null, null, this.observers);
         this.purge = new InboxPurge(database);
     }
@@ -155,8 +148,8 @@ abstract class AbstractInboxIT {
         return message(id, id.getBytes(StandardCharsets.UTF_8), offset);
     }
 
-    private Delivered message(String id, byte[] payload, long offset) {
-        Headers headers = new RecordHeaders().add("type", "a type".getBytes(StandardCharsets.UTF_8));
+    Delivered message(String id, byte[] payload, long offset) {
+        Headers headers = new RecordHeaders().add("ce_type", "a type".getBytes(StandardCharsets.UTF_8));
         this.received.remember(headers, true, ByteBuffer.wrap(new byte[] {1, 0, -1}));
         this.received.remember(headers, false, ByteBuffer.wrap(payload));
         ConsumerRecord<String, String> record = new ConsumerRecord<>(
@@ -169,7 +162,7 @@ abstract class AbstractInboxIT {
     }
 
     /** As the interceptor does: the claim, the work, and then this. */
-    private void process(Delivered... messages) {
+    void process(Delivered... messages) {
         this.transaction.executeWithoutResult(status -> {
             for (Delivered message : messages) {
                 this.store.claim(List.of(new Claim(message.id(), message.coordinates())));
@@ -193,7 +186,7 @@ abstract class AbstractInboxIT {
         assertThat(found.payload()).isEqualTo(payload);
         assertThat(found.key()).containsExactly(1, 0, -1);
         assertThat(found.headers()).singleElement().satisfies(header -> assertThat(header.key())
-                .isEqualTo("type"));
+                .isEqualTo("ce_type"));
         assertThat(found.entry().status()).isEqualTo(InboxStatus.PROCESSED);
         assertThat(found.entry().type()).isEqualTo("a type");
         assertThat(found.entry().record()).isEqualTo(new RecordCoordinates("topic", 3, 7));

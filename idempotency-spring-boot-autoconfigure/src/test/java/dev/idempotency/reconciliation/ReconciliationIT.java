@@ -59,7 +59,7 @@ class ReconciliationIT extends SharedApplicationTest {
 
     @BeforeAll
     void start() {
-        createTopics(2, "skipped", "busy", "begun", "pinned");
+        createTopics(2, "busy", "begun", "pinned");
         createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
         createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "marked", "recreated", "reborn");
         createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
@@ -110,27 +110,6 @@ class ReconciliationIT extends SharedApplicationTest {
         assertFates(
                 reconcile("dropped"),
                 Map.of(RecordFate.PROCESSED, 3L, RecordFate.DUPLICATE, 1L, RecordFate.UNREADABLE, 1L));
-    }
-
-    @Test
-    void offsetsThatWereCommittedWithoutProcessingAreFoundInEachPartition() {
-        sendTo("skipped", 0, "skipped first", null);
-        sendTo("skipped", 1, "skipped second", null);
-        awaitCaughtUp("skipped");
-        MessageListenerContainer container = container("skipped");
-        container.stop();
-        for (int i = 0; i < 10; i++) {
-            sendTo("skipped", i % 2, "skipped " + i, null);
-        }
-        commitAll("skipped");
-        container.start();
-        assertFates(reconcile("skipped"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.MISSING, 10L));
-        assertThat(replay("skipped").replayed()).isEqualTo(10);
-        awaitCaughtUp("skipped");
-        assertThat(effectsOf("skipped")).hasSize(12).doesNotHaveDuplicates();
-        this.app.rewind(topic("skipped"), topic("skipped"));
-        awaitCaughtUp("skipped");
-        assertThat(reconcile("skipped").count(RecordFate.MISSING)).isZero();
     }
 
     @Test
@@ -226,7 +205,7 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void aReadThatEndsWithTheMarksOfTransactionsOrBeforeAnOpenOneComesToItsEnd() {
+    void aReadThatEndsWithTheMarksOfTransactionsComesToItsEnd() {
         send("marked", "marked first");
         awaitCaughtUp("marked");
         container("marked").stop();
@@ -250,12 +229,6 @@ class ReconciliationIT extends SharedApplicationTest {
             assertFates(report, Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
             assertThat(report.records()).isEqualTo(5);
             assertThat(report.share()).isEqualTo(1.0);
-            producer.beginTransaction();
-            producer.send(record("marked", 0, "marked open", null));
-            producer.flush();
-            commitAll("marked");
-            assertFates(reconcile("marked"), Map.of(RecordFate.PROCESSED, 1L, RecordFate.MISSING, 1L));
-            producer.abortTransaction();
         }
     }
 
@@ -606,12 +579,6 @@ class ReconciliationIT extends SharedApplicationTest {
         @IdempotentListener(consumer = "dropped")
         void dropped(String payload) {
             work("dropped", payload);
-        }
-
-        @KafkaListener(id = "skipped", topics = "skipped${suffix}", groupId = "skipped${suffix}")
-        @IdempotentListener(consumer = "skipped")
-        void skipped(String payload) {
-            work("skipped", payload);
         }
 
         @KafkaListener(topics = "batch${suffix}", groupId = "batch${suffix}", batch = "true", filter = "leavingOut")
