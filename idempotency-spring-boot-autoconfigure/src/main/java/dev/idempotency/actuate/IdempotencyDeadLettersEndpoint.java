@@ -55,13 +55,13 @@ public final class IdempotencyDeadLettersEndpoint {
     public WebEndpointResponse<Object> read(
             @Nullable String consumer,
             @Nullable String deadLetter,
-            @Nullable String status,
+            @Nullable DeadLetterStatus status,
             @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size,
             SecurityContext security) {
         if (consumer == null) {
-            if (Stream.of(deadLetter, status, exception, after).anyMatch(Objects::nonNull)) {
+            if (Stream.<@Nullable Object>of(deadLetter, status, exception, after).anyMatch(Objects::nonNull)) {
                 throw EndpointInput.missingConsumer();
             }
             return new WebEndpointResponse<>(new DeadLetterReport.Overview(this.deadLetters.consumers().stream()
@@ -86,14 +86,14 @@ public final class IdempotencyDeadLettersEndpoint {
 
     private static DeadLetterQuery query(
             String consumer,
-            @Nullable String status,
+            @Nullable DeadLetterStatus status,
             @Nullable String exception,
             @Nullable String after,
             @Nullable Integer size) {
         try {
             return new DeadLetterQuery(
                     consumer,
-                    (status != null) ? DeadLetterStatus.of(status) : null,
+                    status,
                     (exception != null) ? new ExceptionPattern(exception) : null,
                     (after != null) ? EndpointInput.coordinates(after) : null,
                     Objects.requireNonNullElse(size, DeadLetterQuery.DEFAULT_SIZE));

@@ -56,7 +56,7 @@ public final class IdempotencyInboxEndpoint {
     public @Nullable Object read(
             @Nullable String consumer,
             @Nullable String messageId,
-            @Nullable String status,
+            @Nullable InboxStatus status,
             @Nullable String type,
             @Nullable OffsetDateTime since,
             @Nullable OffsetDateTime until,
@@ -70,7 +70,7 @@ public final class IdempotencyInboxEndpoint {
                 return (message != null) ? InboxMessageReport.of(message, shown) : null;
             }
             InboxQuery query = new InboxQuery(
-                    (status != null) ? InboxStatus.of(status) : null,
+                    status,
                     consumer,
                     type,
                     (since != null) ? since.toInstant() : null,

@@ -60,26 +60,25 @@ public record IdempotencyProperties(
         @DefaultValue Set<Check> relaxedChecks,
         @DefaultValue("10s") Duration brokerCheckTimeout) {
 
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
     public IdempotencyProperties {
         RetentionLimit.require("idempotency.retention", retention);
+        requireBetween("broker-check-timeout", brokerCheckTimeout, Duration.ZERO, LONGEST);
         if (conflicts == OnConflict.DEFAULT) {
             throw new IllegalArgumentException(
                     "idempotency.conflicts must be 'warn', 'fail' or 'off': it is the default itself");
         }
-        if (brokerCheckTimeout.isNegative()) {
-            throw new IllegalArgumentException(
-                    "idempotency.broker-check-timeout must not be negative, but is " + brokerCheckTimeout);
-        }
-        RetentionLimit.require("idempotency.broker-check-timeout", brokerCheckTimeout);
     }
 
     CheckPolicy checkPolicy() {
         return new CheckPolicy(this.checks, this.relaxedChecks);
     }
 
-    private static void requirePositive(String name, int value) {
-        if (value < 1) {
-            throw new IllegalArgumentException("idempotency.%s must be at least 1, but is %d".formatted(name, value));
+    private static <T extends Comparable<T>> void requireBetween(String name, @Nullable T value, T least, T most) {
+        if (value != null && (value.compareTo(least) < 0 || value.compareTo(most) > 0)) {
+            throw new IllegalArgumentException(
+                    "idempotency.%s must be between %s and %s, but is %s".formatted(name, least, most, value));
         }
     }
 
@@ -116,15 +115,9 @@ public record IdempotencyProperties(
      */
     public record Claim(@DefaultValue("10s") Duration timeout) {
 
-        // Beyond it a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
-        private static final Duration LONGEST = Duration.ofDays(1);
-
         public Claim {
-            if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST) > 0) {
-                throw new IllegalArgumentException(
-                        "idempotency.claim.timeout must be positive and at most %d hours, but is %s"
-                                .formatted(LONGEST.toHours(), timeout));
-            }
+            // Beyond a day a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
+            requireBetween("claim.timeout", timeout, Duration.ofMillis(1), Duration.ofDays(1));
         }
     }
 
@@ -146,11 +139,7 @@ public record IdempotencyProperties(
     public record Observe(@DefaultValue("1m") Duration storeInterval) {
 
         public Observe {
-            if (storeInterval.isNegative() || storeInterval.isZero()) {
-                throw new IllegalArgumentException(
-                        "idempotency.observe.store-interval must be positive, but is " + storeInterval);
-            }
-            RetentionLimit.require("idempotency.observe.store-interval", storeInterval);
+            requireBetween("observe.store-interval", storeInterval, Duration.ofMillis(1), LONGEST);
         }
     }
 
@@ -172,8 +161,8 @@ public record IdempotencyProperties(
             @DefaultValue("100") int redrivesPerSecond) {
 
         public DeadLetters {
-            requirePositive("dead-letters.max-redrives", maxRedrives);
-            requirePositive("dead-letters.redrives-per-second", redrivesPerSecond);
+            requireBetween("dead-letters.max-redrives", maxRedrives, 1, Integer.MAX_VALUE);
+            requireBetween("dead-letters.redrives-per-second", redrivesPerSecond, 1, Integer.MAX_VALUE);
         }
     }
 
@@ -185,7 +174,7 @@ public record IdempotencyProperties(
     public record Reconciliation(@DefaultValue("5000") int recordsPerSecond) {
 
         public Reconciliation {
-            requirePositive("reconciliation.records-per-second", recordsPerSecond);
+            requireBetween("reconciliation.records-per-second", recordsPerSecond, 1, Integer.MAX_VALUE);
         }
     }
 
@@ -199,16 +188,9 @@ public record IdempotencyProperties(
             @DefaultValue("1MB") DataSize maxSize,
             @DefaultValue("-") DurationOrNever retention) {
 
-        private static final DataSize LARGEST = DataSize.ofMegabytes(100);
-
         public Results {
-            if (maxSize.isNegative() || maxSize.toBytes() == 0 || maxSize.compareTo(LARGEST) > 0) {
-                throw new IllegalArgumentException("idempotency.results.max-size must be between 1B and %s, but is %s"
-                        .formatted(LARGEST, maxSize));
-            }
-            if (retention.duration() != null) {
-                RetentionLimit.require("idempotency.results.retention", retention.duration());
-            }
+            requireBetween("results.max-size", maxSize, DataSize.ofBytes(1), DataSize.ofMegabytes(100));
+            requireBetween("results.retention", retention.duration(), Duration.ZERO, LONGEST);
         }
 
         Duration longestRetention() {
@@ -228,22 +210,10 @@ public record IdempotencyProperties(
             @DefaultValue("1m") DurationOrNever interval,
             @DefaultValue("30d") DurationOrNever orphansAfter) {
 
-        private static final Duration SHORTEST_ORPHANS_AFTER = Duration.ofDays(1);
-
         public Cleanup {
-            if (interval.duration() != null) {
-                RetentionLimit.require("idempotency.cleanup.interval", interval.duration());
-            }
-            Duration idle = orphansAfter.duration();
-            if (idle != null) {
-                RetentionLimit.require("idempotency.cleanup.orphans-after", idle);
-            }
-            if (idle != null && idle.compareTo(SHORTEST_ORPHANS_AFTER) < 0) {
-                throw new IllegalArgumentException(
-                        ("idempotency.cleanup.orphans-after must be at least %s, but is %s: the"
-                                        + " consumer may be in an application that shares this database and is down for a while")
-                                .formatted(SHORTEST_ORPHANS_AFTER, idle));
-            }
+            requireBetween("cleanup.interval", interval.duration(), Duration.ZERO, LONGEST);
+            // The consumer may be in an application that shares this database and is down for a while.
+            requireBetween("cleanup.orphans-after", orphansAfter.duration(), Duration.ofDays(1), LONGEST);
         }
     }
 
@@ -260,14 +230,8 @@ public record IdempotencyProperties(
 
             @DefaultValue Retention retention) {
 
-        private static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
-        private static final DataSize LARGEST_PAYLOAD = DataSize.ofGigabytes(1);
-
         public Inbox {
-            if (maxPayload.isNegative() || maxPayload.compareTo(LARGEST_PAYLOAD) > 0) {
-                throw new IllegalArgumentException("idempotency.inbox.max-payload must be between 0B and %s, but is %s"
-                        .formatted(LARGEST_PAYLOAD, maxPayload));
-            }
+            requireBetween("inbox.max-payload", maxPayload, DataSize.ofBytes(0), DataSize.ofGigabytes(1));
         }
 
         /**
@@ -281,16 +245,8 @@ public record IdempotencyProperties(
                 @DefaultValue("30d") Duration failed) {
 
             public Retention {
-                check("processed", processed);
-                check("failed", failed);
-            }
-
-            private static void check(String name, Duration retention) {
-                RetentionLimit.require("idempotency.inbox.retention." + name, retention);
-                if (retention.compareTo(SHORTEST_RETENTION) < 0) {
-                    throw new IllegalArgumentException("idempotency.inbox.retention.%s must be at least %s, but is %s"
-                            .formatted(name, SHORTEST_RETENTION, retention));
-                }
+                requireBetween("inbox.retention.processed", processed, Duration.ofMinutes(1), LONGEST);
+                requireBetween("inbox.retention.failed", failed, Duration.ofMinutes(1), LONGEST);
             }
         }
     }

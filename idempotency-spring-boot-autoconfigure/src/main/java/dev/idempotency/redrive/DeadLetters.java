@@ -26,6 +26,8 @@ import org.springframework.beans.factory.DisposableBean;
  * the ordinary path: it is processed once, however often it is sent. All groups that read the topic see it. A header counts
  * the rounds, and after some it stays. Up to where all were sent back is remembered by the brokers, as the offsets of a group
  * without members: {@code <consumer group>.redrive.<consumer>}.
+ *
+ * <p>All methods throw {@link RedriveException} if there is no such consumer, or the brokers do not answer.
  */
 public final class DeadLetters implements DisposableBean {
 
@@ -54,20 +56,12 @@ public final class DeadLetters implements DisposableBean {
         return new TreeSet<>(this.sources.consumers());
     }
 
-    /**
-     * Some of the dead letters that fit the query.
-     *
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
-     */
+    /** Some of the dead letters that fit the query. */
     public DeadLetterPage find(DeadLetterQuery query) {
         return read(source(query.consumer()), reader -> reader.find(query));
     }
 
-    /**
-     * One dead letter of a consumer with its whole record, or {@code null} if there is none there.
-     *
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
-     */
+    /** One dead letter of a consumer with its whole record, or {@code null} if there is none there. */
     public @Nullable DeadLetterMessage find(String consumer, RecordCoordinates record) {
         return read(source(consumer), reader -> {
             ConsumerRecord<byte[], byte[]> found = reader.find(record);
@@ -85,7 +79,6 @@ public final class DeadLetters implements DisposableBean {
      * The original records of a consumer's dead letters since a time.
      *
      * @param stopped asked now and then: whether to look no further
-     * @throws RedriveException if there is no such consumer, or the brokers do not answer
      */
     public OriginalRecords originalsSince(String consumer, Instant since, BooleanSupplier stopped) {
         return read(source(consumer), reader -> reader.originalsSince(since, stopped));
@@ -96,8 +89,7 @@ public final class DeadLetters implements DisposableBean {
      * when the brokers have it.
      *
      * @return what became of it; {@code null} if there is no such dead letter
-     * @throws RedriveException if there is no such consumer, another redrive of it is under way, or the brokers do not
-     *     answer
+     * @throws RedriveException also if another redrive of the consumer is under way
      */
     public @Nullable RedriveReport redrive(String consumer, RecordCoordinates record) {
         Source source = source(consumer);
@@ -118,8 +110,7 @@ public final class DeadLetters implements DisposableBean {
      * Starts to send back all dead letters of a consumer that are pending: those that died before this moment, are not older
      * than its retention and have not been sent back.
      *
-     * @throws RedriveException if there is no such consumer, it does not recognise what is sent twice, or another redrive of
-     *     it is under way
+     * @throws RedriveException also if the consumer does not recognise what is sent twice, or another redrive is under way
      */
     public RedriveReport redriveAll(String consumer) {
         return start(consumer, "all", letter -> true);

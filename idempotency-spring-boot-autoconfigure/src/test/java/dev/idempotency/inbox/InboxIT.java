@@ -274,10 +274,10 @@ class InboxIT extends SharedApplicationTest {
 
     @Test
     void aMessageThatCannotBeKeptIsNotProcessedEither(CapturedOutput output) {
-        refuse("nothing", InboxStatus.PROCESSED);
-        sendAndAwait("fallible", "nothing", "secret-payload unkept");
-        assertThat(assertEntry("fallible", "nothing", InboxStatus.FAILED, 2).lastError())
-                .contains("nothing");
+        refuse("no_successes", InboxStatus.PROCESSED);
+        sendAndAwait("fallible", "no_successes", "secret-payload unkept");
+        assertThat(assertEntry("fallible", "no_successes", InboxStatus.FAILED, 2).lastError())
+                .contains("no_successes");
         assertThat(effectsOf("fallible")).doesNotContain("fallible secret-payload unkept");
         assertThatNoPayloadIsIn(output);
     }

@@ -103,14 +103,6 @@ class MeterObserverTests {
     }
 
     @Test
-    void aShortRetentionHasAgesToo() {
-        new MeterObserver(this.registry, this.store)
-                .observe(new ConsumerDescription(
-                        "brief", "Listener.on", List.of("bills"), "group", "headers", Duration.ofSeconds(1)));
-        assertThat(timer("idempotency.dedup.age", "consumer", "brief")).isNotNull();
-    }
-
-    @Test
     void whatACleanupHasRemovedIsCountedThoughAnotherOfItsTasksFailed() {
         RuntimeException failure = new IllegalStateException("no grant");
         new MeterObserver(this.registry, this.store)

@@ -15,44 +15,17 @@ import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Bean;
 import org.springframework.kafka.annotation.KafkaListener;
-import org.springframework.kafka.listener.adapter.RecordFilterStrategy;
 
 /** What redrives and reconciliations make of servers that do not answer, and of an application that ends under them. */
 @Tag("slow")
 class JobOutagesIT extends ApplicationTest {
 
     private static final int MESSAGES = 30;
-
-    @Test
-    void aDatabaseThatGoesAwayEndsAReconciliationAsFailedAndTheNextOneIsSound() throws Exception {
-        try (TestApplication app =
-                start(List.of("spring.datasource.hikari.connection-timeout=2000"), HeldListener.class)) {
-            send(app, this.topic);
-            app.awaitCaughtUp(this.group, this.topic);
-            Reconciliation reconciliation = app.bean(Reconciliation.class);
-            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
-            assertThat(HeldListener.READING.await(30, TimeUnit.SECONDS)).isTrue();
-            this.database.goAway();
-            HeldListener.AWAY.countDown();
-            ReconciliationReport failed = awaitEnd(reconciliation);
-            this.database.comeBack();
-            assertThat(failed.state()).isEqualTo(State.FAILED);
-            assertThat(failed.failure()).contains("consumer 'plain'", "the database", "start it again");
-            assertThat(failed.count(RecordFate.MISSING)).isZero();
-            // The pool tries less and less often.
-            Awaitility.await().atMost(Duration.ofSeconds(60)).ignoreExceptions().untilAsserted(() -> app.jdbc()
-                    .execute("select 1"));
-            reconciliation.start(ReconciliationRequest.of("plain", Duration.ofDays(1)));
-            assertThat(awaitEnd(reconciliation).count(RecordFate.PROCESSED)).isEqualTo(MESSAGES);
-        }
-    }
 
     @Test
     void anApplicationThatEndsLeavesNoneOfThemBehind() {
@@ -137,36 +110,6 @@ class JobOutagesIT extends ApplicationTest {
     static class Listener {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")
-        @IdempotentListener(consumer = "plain")
-        void on(String payload) {}
-    }
-
-    static class HeldListener {
-
-        static final CountDownLatch READING = new CountDownLatch(1);
-        static final CountDownLatch AWAY = new CountDownLatch(1);
-
-        /** Holds the reconciliation alone, which has read what it will ask the database about. */
-        @Bean
-        static RecordFilterStrategy<Object, Object> gate() {
-            return record -> {
-                if (Thread.currentThread().getName().startsWith("idempotency-reconciliation")) {
-                    READING.countDown();
-                    awaitAway();
-                }
-                return false;
-            };
-        }
-
-        private static void awaitAway() {
-            try {
-                AWAY.await(60, TimeUnit.SECONDS);
-            } catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "${group}", filter = "gate")
         @IdempotentListener(consumer = "plain")
         void on(String payload) {}
     }

