@@ -114,7 +114,7 @@ public final class Reconciliation implements DisposableBean {
                 this.inbox.get(),
                 this.deadLetters,
                 this.producers);
-        ReconciliationReport started = this.jobs.start(consumer, run::report, control -> {
+        ReconciliationReport started = this.jobs.start(consumer, run::progress, control -> {
             ReconciliationReport report = run.run(control);
             this.observers.tell(observer -> observer.reconciled(report));
             return report;

@@ -78,6 +78,7 @@ final class ReconciliationRun {
     private long read;
     private long replayed;
     private long refused;
+    private volatile ReconciliationReport progress;
 
     /**
      * Looks at nothing yet.
@@ -106,6 +107,7 @@ final class ReconciliationRun {
         for (RecordFate fate : RecordFate.values()) {
             this.fates.put(fate, 0L);
         }
+        this.progress = report(State.RUNNING, null);
     }
 
     /** Looks at all records, and reports how that ended. */
@@ -158,18 +160,20 @@ final class ReconciliationRun {
             judge(reader.since(this.remembered, committed));
             // To be read after it is known what the group has committed.
             this.dead = null;
-            expect(wanted.values().stream().mapToLong(Range::length).sum());
+            this.records += wanted.values().stream().mapToLong(Range::length).sum();
+            this.progress = report(State.RUNNING, null);
             reader.read(wanted, control::isCancelled, polled -> {
                 control.pace(polled.size());
                 if (!control.isCancelled()) {
                     reconcile(identifier, polled, brokers, control);
+                    this.progress = report(State.RUNNING, null);
                 }
             });
         }
     }
 
     /** Records before the first remembered one may have been processed without the library, or under another name. */
-    private synchronized void judge(Map<TopicPartition, Range> remembered) {
+    private void judge(Map<TopicPartition, Range> remembered) {
         Map<TopicPartition, Long> first = new HashMap<>();
         this.store
                 .firstRecords(this.request.consumer())
@@ -223,8 +227,11 @@ final class ReconciliationRun {
             } else if (!isJudged(record)) {
                 found(RecordFate.NOT_JUDGED);
             } else {
-                miss(new MissingMessage(
-                        RecordCoordinates.of(record), candidate.id().value()));
+                found(RecordFate.MISSING);
+                if (this.missing.size() < MISSING_SHOWN) {
+                    this.missing.add(new MissingMessage(
+                            RecordCoordinates.of(record), candidate.id().value()));
+                }
                 replay(record, brokers);
             }
         }
@@ -313,44 +320,25 @@ final class ReconciliationRun {
             if (!RawRecordProducers.isRefusal(ex)) {
                 throw new ReconciliationException(failure, ex);
             }
-            refuse(failure);
+            this.refused++;
+            this.firstRefusal = (this.firstRefusal != null) ? this.firstRefusal : failure;
             return;
         }
         logger.info("Sent {} of consumer '{}' again, as nothing is known of it", place, this.request.consumer());
-        synchronized (this) {
-            this.replayed++;
-        }
+        this.replayed++;
     }
 
-    private synchronized void expect(long more) {
-        this.records += more;
-    }
-
-    private synchronized void found(RecordFate fate) {
+    private void found(RecordFate fate) {
         this.read++;
         this.fates.merge(fate, 1L, Long::sum);
     }
 
-    private synchronized void miss(MissingMessage message) {
-        found(RecordFate.MISSING);
-        if (this.missing.size() < MISSING_SHOWN) {
-            this.missing.add(message);
-        }
+    /** How far it has come; for any thread. */
+    ReconciliationReport progress() {
+        return this.progress;
     }
 
-    private synchronized void refuse(String why) {
-        this.refused++;
-        if (this.firstRefusal == null) {
-            this.firstRefusal = why;
-        }
-    }
-
-    /** How far it has come. */
-    ReconciliationReport report() {
-        return report(State.RUNNING, null);
-    }
-
-    private synchronized ReconciliationReport report(State state, @Nullable String failure) {
+    private ReconciliationReport report(State state, @Nullable String failure) {
         double share = (this.records > 0) ? Math.min(1, (double) this.read / this.records) : 0;
         return new ReconciliationReport(
                 this.request.consumer(),

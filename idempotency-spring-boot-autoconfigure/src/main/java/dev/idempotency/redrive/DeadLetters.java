@@ -131,7 +131,7 @@ public final class DeadLetters implements DisposableBean {
         }
         Redrive redrive = new Redrive(source, selection, this.producers);
         RedriveReport started =
-                this.jobs.start(consumer, redrive::report, control -> redrive.run(selected, this.maxRedrives, control));
+                this.jobs.start(consumer, redrive::progress, control -> redrive.run(selected, this.maxRedrives, control));
         if (started == null) {
             throw underWay(consumer);
         }

@@ -47,11 +47,13 @@ final class Redrive {
     private long read;
     private long sent;
     private long refused;
+    private volatile RedriveReport progress;
 
     Redrive(Source source, String selection, RawRecordProducers producers) {
         this.source = source;
         this.selection = selection;
         this.producers = producers;
+        this.progress = report(State.RUNNING, null);
     }
 
     /** Sends back all pending ones that are selected, and reports how that ended. */
@@ -59,7 +61,7 @@ final class Redrive {
         RedriveReport report;
         try (DeadLetterReader reader = new DeadLetterReader(this.source, maxRedrives)) {
             Map<TopicPartition, Range> ranges = reader.rest();
-            expect(ranges.values().stream().mapToLong(Range::length).sum());
+            this.records = ranges.values().stream().mapToLong(Range::length).sum();
             ranges.forEach((partition, range) -> send(reader, partition, range, selected, control));
             report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
@@ -92,14 +94,11 @@ final class Redrive {
                 }
                 left.compareAndSet(false, !settled);
                 done = left.get() ? done : record.offset() + 1;
-                passed();
+                this.read++;
+                this.progress = report(State.RUNNING, null);
             }
             reader.commit(partition, done);
         });
-    }
-
-    private synchronized void passed() {
-        this.read++;
     }
 
     /** Sends a dead letter back if it is selected and pending; returns whether it need not be looked at again. */
@@ -114,7 +113,7 @@ final class Redrive {
         boolean wanted = selected.test(letter);
         if (letter.status() != DeadLetterStatus.PENDING) {
             if (wanted) {
-                stay(letter.status());
+                this.staying.merge(letter.status(), 1L, Long::sum);
             }
             return true;
         }
@@ -124,23 +123,15 @@ final class Redrive {
         return wanted && !control.isCancelled() && send(letter, record);
     }
 
-    private synchronized void expect(long more) {
-        this.records += more;
-    }
-
-    private synchronized void stay(DeadLetterStatus status) {
-        this.staying.merge(status, 1L, Long::sum);
-    }
-
     /** Sends one dead letter back, even if it is expired or was sent before. */
     RedriveReport sendOne(DeadLetter letter, ConsumerRecord<byte[], byte[]> record) {
-        expect(1);
+        this.records = 1;
+        this.read = 1;
         if (letter.status() == DeadLetterStatus.ASTRAY || letter.status() == DeadLetterStatus.PARKED) {
-            stay(letter.status());
+            this.staying.put(letter.status(), 1L);
         } else {
             send(letter, record);
         }
-        this.read = 1;
         return report(State.COMPLETED, null);
     }
 
@@ -167,7 +158,10 @@ final class Redrive {
                                 .formatted(letter.record(), this.source.consumer(), original.topic(), cause),
                         ex);
             }
-            refuse(new Refusal(letter.record(), String.valueOf(cause)));
+            this.refused++;
+            if (this.refusals.size() < REFUSALS_SHOWN) {
+                this.refusals.add(new Refusal(letter.record(), String.valueOf(cause)));
+            }
             return false;
         }
         logger.info(
@@ -177,25 +171,16 @@ final class Redrive {
                 original.topic(),
                 original.partition(),
                 letter.redrives() + 1);
-        synchronized (this) {
-            this.sent++;
-        }
+        this.sent++;
         return true;
     }
 
-    private synchronized void refuse(Refusal refusal) {
-        this.refused++;
-        if (this.refusals.size() < REFUSALS_SHOWN) {
-            this.refusals.add(refusal);
-        }
+    /** How far it has come; for any thread. */
+    RedriveReport progress() {
+        return this.progress;
     }
 
-    /** How far it has come. */
-    RedriveReport report() {
-        return report(State.RUNNING, null);
-    }
-
-    private synchronized RedriveReport report(State state, @Nullable String failure) {
+    private RedriveReport report(State state, @Nullable String failure) {
         return new RedriveReport(
                 this.source.consumer(),
                 this.selection,
