@@ -43,7 +43,8 @@ final class ConsumerMeters implements ConsumerObserver {
     private final Counter retries;
     private final Counter deadLetters;
     private final @Nullable Counter positionResets;
-    private final AtomicInteger outage = new AtomicInteger();
+    private final AtomicInteger refusedDeadLetters;
+    private final AtomicInteger outage;
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
         this.registry = registry;
@@ -87,11 +88,20 @@ final class ConsumerMeters implements ConsumerObserver {
                 .minimumExpectedValue(Duration.ofMillis(100))
                 .maximumExpectedValue(consumer.retention().multipliedBy(2))
                 .register(registry);
-        Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
-                .description("1 while the consumer waits for the database, the broker or keys")
+        this.refusedDeadLetters =
+                gauge(IdempotencyMeters.DEAD_LETTERS_REFUSED, "Partitions that wait for their dead-letter topic");
+        this.outage =
+                gauge(IdempotencyMeters.OUTAGE, "1 while the consumer waits for the database, the broker or keys");
+    }
+
+    private AtomicInteger gauge(String name, String description) {
+        AtomicInteger value = new AtomicInteger();
+        Gauge.builder(name, value, AtomicInteger::get)
+                .description(description)
                 .tags(this.tags)
                 .strongReference(true)
-                .register(registry);
+                .register(this.registry);
+        return value;
     }
 
     private Counter counter(String name, String description, String... tags) {
@@ -188,6 +198,11 @@ final class ConsumerMeters implements ConsumerObserver {
         if (this.positionResets != null) {
             this.positionResets.increment();
         }
+    }
+
+    @Override
+    public void deadLettersRefused(int partitions) {
+        this.refusedDeadLetters.set(partitions);
     }
 
     @Override

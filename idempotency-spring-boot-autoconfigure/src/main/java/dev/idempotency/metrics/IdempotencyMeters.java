@@ -13,6 +13,7 @@ public final class IdempotencyMeters {
     public static final String LISTENER = "idempotency.listener";
     public static final String RETRIES = "idempotency.retries";
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
+    public static final String DEAD_LETTERS_REFUSED = "idempotency.dead.letters.refused";
     public static final String OUTAGE = "idempotency.outage";
     public static final String POSITION_RESETS = "idempotency.position.resets";
     public static final String CLEANUP = "idempotency.cleanup";

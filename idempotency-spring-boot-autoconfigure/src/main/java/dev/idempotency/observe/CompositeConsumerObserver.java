@@ -93,6 +93,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     }
 
     @Override
+    public void deadLettersRefused(int partitions) {
+        this.observers.tell(observer -> observer.deadLettersRefused(partitions));
+    }
+
+    @Override
     public void outageBegan(Throwable cause) {
         this.observers.tell(observer -> observer.outageBegan(cause));
     }

@@ -36,7 +36,7 @@ public interface ConsumerObserver {
     /** A message was dropped, as a newer version of its entity had been processed. */
     default void stale(Stale stale) {}
 
-    /** A message has no usable key: it failed, or was processed without deduplication. */
+    /** A message has no usable key: it failed, was skipped, or was processed without deduplication. */
     default void missingKey(RecordCoordinates coordinates) {}
 
     /**
@@ -56,6 +56,9 @@ public interface ConsumerObserver {
 
     /** A message has been published to a dead-letter topic, by the provided error handler or by retry topics. */
     default void deadLettered(RecordCoordinates coordinates) {}
+
+    /** So many partitions wait now, as a message in each can neither be processed nor dead-lettered. */
+    default void deadLettersRefused(int partitions) {}
 
     /** The consumer has begun to wait for the database; it consumes nothing until it has succeeded. */
     default void outageBegan(Throwable cause) {}

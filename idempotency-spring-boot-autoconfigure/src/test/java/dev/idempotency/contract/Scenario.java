@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
+import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -123,18 +124,24 @@ final class Scenario {
         return this;
     }
 
-    /** The broker refuses dead letters until it has done so twice. */
+    /** The broker refuses dead letters until it has done so twice. That is shown for as long as it lasts. */
     Scenario whileDeadLettersAreRefused() {
         this.refusingDeadLetters = true;
         this.circumstances = ", while dead letters are refused";
         this.event = application -> {
             await().until(() -> this.journal.refusedByBroker.get() > 1);
+            assertThat(application.outagesOf(this.journal))
+                    .as("while it waits")
+                    .extracting(ConsumerOutage::awaited)
+                    .containsExactly(ConsumerOutage.Awaited.DEAD_LETTERS);
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
             ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
             TestKafka.sharedAdmin()
                     .incrementalAlterConfigs(Map.of(topic, List.of(new AlterConfigOp(size, AlterConfigOp.OpType.SET))))
                     .all()
                     .get(30, TimeUnit.SECONDS);
+            awaitDone();
+            await().until(() -> application.outagesOf(this.journal).isEmpty());
         };
         return this;
     }

@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -167,33 +166,15 @@ abstract class AbstractOtherDatabaseIT {
         private final JdbcTemplate jdbc;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
-        /** What is done for a payload. */
-        private final Map<String, Runnable> work = new ConcurrentHashMap<>();
-
         Listeners(Effects effects, JdbcTemplate jdbc) {
             this.effects = effects;
             this.jdbc = jdbc;
             jdbc.execute("create table account (id integer primary key, balance integer)");
             jdbc.update("insert into account (id, balance) values (1, 0)");
-            this.work.put("deposit", this::deposit);
-            this.work.put("grammar", () -> jdbc.update("insert into no_such_table values (1)"));
-            this.work.put("signal", () -> jdbc.execute("signal sqlstate '45000' set message_text = 'refused'"));
         }
 
         Map<String, Integer> attempts() {
             return this.attempts;
-        }
-
-        void deposit() {
-            this.jdbc.update("update account set balance = balance + 1 where id = 1");
-        }
-
-        int balance() {
-            return this.jdbc.queryForObject("select balance from account where id = 1", Integer.class);
-        }
-
-        void doFor(String word, Runnable work) {
-            this.work.put(word, work);
         }
 
         @KafkaListener(topics = "${topic}", groupId = "${topic}")
@@ -201,7 +182,12 @@ abstract class AbstractOtherDatabaseIT {
         void onRecord(String payload) {
             this.attempts.merge(payload, 1, Integer::sum);
             this.effects.happen(payload);
-            Stream.ofNullable(this.work.get(payload)).forEach(Runnable::run);
+            switch (payload) {
+                case "deposit" -> this.jdbc.update("update account set balance = balance + 1 where id = 1");
+                case "grammar" -> this.jdbc.update("insert into no_such_table values (1)");
+                case "signal" -> this.jdbc.execute("signal sqlstate '45000' set message_text = 'refused'");
+                default -> {}
+            }
         }
     }
 }
