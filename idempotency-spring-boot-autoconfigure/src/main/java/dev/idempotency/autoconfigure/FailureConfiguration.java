@@ -27,7 +27,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ProducerFactory;
 
-/** Error handling, redrive and reconciliation. Those of a parent context do not know the consumers of this one. */
+/** Error handling, redrive and reconciliation. Redrive and reconciliation know the consumers of their own context only. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(ErrorsProperties.class)
 final class FailureConfiguration {

@@ -11,7 +11,7 @@ public enum InboxStatus {
     /** The listener has failed at it and has not processed it since. Its redelivery, if there is one, runs. */
     FAILED,
 
-    /** It was processed, and forgotten on purpose since: when it comes again, it is processed again. */
+    /** It was processed and then forgotten on request: its redelivery is processed. */
     FORGOTTEN,
 
     /** It was sent to its topic again and has not come back yet. */

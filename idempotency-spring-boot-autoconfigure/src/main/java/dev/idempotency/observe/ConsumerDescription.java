@@ -27,15 +27,4 @@ public record ConsumerDescription(
     public ConsumerDescription {
         topics = List.copyOf(topics);
     }
-
-    /** One whose messages are recognised by their ids. */
-    public ConsumerDescription(
-            String name,
-            String listener,
-            Collection<String> topics,
-            @Nullable String groupId,
-            String keySource,
-            Duration retention) {
-        this(name, listener, topics, groupId, keySource, retention, Strategy.MESSAGE_ID);
-    }
 }

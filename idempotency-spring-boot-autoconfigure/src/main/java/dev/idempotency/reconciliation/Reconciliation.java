@@ -128,7 +128,7 @@ public final class Reconciliation implements DisposableBean {
         return started;
     }
 
-    /** Those of retry topics, or the others. */
+    /** The consumer's containers of retry topics, or all others. */
     private List<ContainerScope> scopes(List<ProtectedListener> own, boolean ofRetries) {
         String consumer = own.get(0).consumer().name();
         return own.stream()
@@ -147,7 +147,7 @@ public final class Reconciliation implements DisposableBean {
                 .toList();
     }
 
-    /** Why the records of a container cannot be compared with what is remembered, or {@code null} if they can. */
+    /** The reason why a container cannot be reconciled, or {@code null}. */
     private @Nullable String refusal(String consumer, AbstractMessageListenerContainer<?, ?> container) {
         if (container.getGroupId() == null) {
             return "it has a listener without a group, so that there are no offsets to hold its topics against";

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param judgedFrom by partition, the first offset from which a record that is not found counts as missing: where the
  *     consumer's knowledge begins; {@code null} where it remembers no record of the partition
  * @param missing the first thousand that are missing
- * @param refused how many could not be, each for a reason of its own
+ * @param refused how many the broker or the producer refused
  * @param failure why it ended early, or why the first that was refused was; {@code null} otherwise
  */
 public record ReconciliationReport(

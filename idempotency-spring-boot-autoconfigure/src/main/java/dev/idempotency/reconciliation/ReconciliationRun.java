@@ -83,7 +83,7 @@ final class ReconciliationRun {
     /**
      * Looks at nothing yet.
      *
-     * @param scopes the consumer's containers, without those of retry topics
+     * @param scopes the consumer's containers except for retry topics
      * @param retries the containers of its retry topics
      * @param remembered older records may have been forgotten
      */
@@ -118,7 +118,7 @@ final class ReconciliationRun {
             this.scopes.forEach(scope -> reconcile(scope, control));
             report = report(control.isCancelled() ? State.CANCELLED : State.COMPLETED, null);
         } catch (RuntimeException | Error ex) {
-            // Errors of deserializers and filters, too: it must not seem to run for ever.
+            // Also errors of deserializers and filters: otherwise the report would stay RUNNING.
             logger.warn("The reconciliation of consumer '{}' failed", consumer, ex);
             boolean explained = ex instanceof ReconciliationException && ex.getCause() == null;
             report = report(
@@ -216,7 +216,7 @@ final class ReconciliationRun {
             // Perhaps before all retry and dead-letter topics were read.
             return;
         }
-        // Asked once more, as they may have been processed while the other topics were read.
+        // They may have been processed while the other topics were read.
         open = withoutProcessed(open);
         Map<MessageId, InboxStatus> known = (this.inbox == null) ? Map.of() : this.inbox.statuses(idsOf(open));
         for (Candidate candidate : open) {

@@ -16,8 +16,8 @@ import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.kafka.support.KafkaUtils;
 
 /**
- * Reads and writes the headers of dead letters. They may say anything, as whoever may write to a topic may write them: what
- * cannot be read is not there, and texts are cut off.
+ * Reads and writes the headers of dead letters. Anybody who may write to the topic may write
+ * them: unreadable values are ignored, and long texts are cut off.
  */
 final class DeadLetterHeaders {
 

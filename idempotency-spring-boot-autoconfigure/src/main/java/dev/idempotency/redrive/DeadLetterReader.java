@@ -64,7 +64,7 @@ final class DeadLetterReader implements AutoCloseable {
         return this.positions.getOrDefault(partition, 0L);
     }
 
-    /** Has the brokers remember that nothing before an offset is to be sent back again. */
+    /** Commits the offset before which no dead letter will be redriven again. */
     void commit(TopicPartition partition, long position) {
         if (position > position(partition)) {
             this.reader.commit(Map.of(partition, new OffsetAndMetadata(position)));

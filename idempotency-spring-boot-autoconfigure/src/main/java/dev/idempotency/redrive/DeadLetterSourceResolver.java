@@ -20,8 +20,8 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.MessageListenerContainer;
 
 /**
- * Finds the dead-letter topics of consumers: those that the provided error handler publishes to, and those of retry topics,
- * whose containers are known to Spring Kafka.
+ * Finds the dead-letter topics of consumers: topics of the provided error handler, and topics of the
+ * containers that Spring Kafka has for retry topics.
  */
 public final class DeadLetterSourceResolver {
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.Strategy;
 import dev.idempotency.Version;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
@@ -41,7 +42,7 @@ class ObservationObserverTests {
         });
         this.observer = new ObservationObserver(this.registry)
                 .observe(new ConsumerDescription(
-                        "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7)));
+                        "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID));
     }
 
     private Observation.Context during(Runnable work) {

@@ -2,6 +2,7 @@ package dev.idempotency.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.idempotency.Strategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,6 @@ class ConsumerRegistryTests {
     }
 
     private static ConsumerDescription consumer(String name, Duration retention) {
-        return new ConsumerDescription(name, "Orders.on", List.of("orders"), "group", "header", retention);
+        return new ConsumerDescription(name, "Orders.on", List.of("orders"), "group", "header", retention, Strategy.MESSAGE_ID);
     }
 }
