@@ -61,7 +61,8 @@ public final class IdempotencyDeadLettersEndpoint {
             @Nullable Integer size,
             SecurityContext security) {
         if (consumer == null) {
-            if (Stream.<@Nullable Object>of(deadLetter, status, exception, after).anyMatch(Objects::nonNull)) {
+            if (Stream.<@Nullable Object>of(deadLetter, status, exception, after)
+                    .anyMatch(Objects::nonNull)) {
                 throw EndpointInput.missingConsumer();
             }
             return new WebEndpointResponse<>(new DeadLetterReport.Overview(this.deadLetters.consumers().stream()

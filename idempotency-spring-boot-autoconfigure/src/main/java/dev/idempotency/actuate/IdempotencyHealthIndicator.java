@@ -91,7 +91,6 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
         if (report.failure() != null) {
             builder.withDetail("cleanupFailure", report.failure());
         }
-        builder.withDetail(
-                "lastCleanup", (report.lastRun() != null) ? report.lastRun() : "none yet in this instance");
+        builder.withDetail("lastCleanup", (report.lastRun() != null) ? report.lastRun() : "none yet in this instance");
     }
 }

@@ -71,8 +71,7 @@ final class JdbcStoreConfiguration {
                 ProcessedMessagePurge.ofVersions(database),
                 () -> consumers.recognisedBy(Strategy.VERSION).retentions(),
                 orphansAfter));
-        all.add(new InboxCleanup(
-                new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
+        all.add(new InboxCleanup(new InboxPurge(database), consumers, orphansAfter, inbox.processed(), inbox.failed()));
         all.add(new ProcessedMessageCleanup(
                 "results",
                 ProcessedMessagePurge.ofResults(database),

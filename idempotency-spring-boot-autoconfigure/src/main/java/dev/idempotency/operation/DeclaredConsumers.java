@@ -56,7 +56,8 @@ public final class DeclaredConsumers implements ConsumerRegistry {
             Duration ids = (consumer.retention() != null) ? consumer.retention() : retention;
             RetentionLimit.require("The retention of IdempotentConsumer '" + name + "'", ids);
             Duration results = (consumer.resultRetention() != null) ? consumer.resultRetention() : resultRetention;
-            ConsumerDescription description = new ConsumerDescription(name, FROM_CODE, List.of(), null, "code", ids, Strategy.MESSAGE_ID);
+            ConsumerDescription description =
+                    new ConsumerDescription(name, FROM_CODE, List.of(), null, "code", ids, Strategy.MESSAGE_ID);
             this.consumers.put(
                     name,
                     new Declared(

@@ -130,8 +130,8 @@ public final class DeadLetters implements DisposableBean {
                     null);
         }
         Redrive redrive = new Redrive(source, selection, this.producers);
-        RedriveReport started =
-                this.jobs.start(consumer, redrive::progress, control -> redrive.run(selected, this.maxRedrives, control));
+        RedriveReport started = this.jobs.start(
+                consumer, redrive::progress, control -> redrive.run(selected, this.maxRedrives, control));
         if (started == null) {
             throw underWay(consumer);
         }

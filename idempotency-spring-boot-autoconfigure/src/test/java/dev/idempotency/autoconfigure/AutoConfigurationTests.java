@@ -141,17 +141,20 @@ class AutoConfigurationTests {
 
     @Test
     void aStoreOfTheUsersThatSaysNothingOfItsSizeIsUnknownAndHealthy() {
-        this.withRegistries.withBean(ProcessedMessageStore.class, ForgetfulStore::new).run(context -> {
-            assertThat(context.getBean(StoreWatch.class).current()).isEqualTo(StoreStatistics.UNKNOWN);
-            assertThat(context.getBean(MeterRegistry.class)
-                            .get("idempotency.store.rows")
-                            .gauge()
-                            .value())
-                    .isNaN();
-            Health health = context.getBean(IdempotencyHealthIndicator.class).health();
-            assertThat(health.getStatus().getCode()).isEqualTo("UP");
-            assertThat(health.getDetails()).containsEntry("schema", "not ours");
-        });
+        this.withRegistries
+                .withBean(ProcessedMessageStore.class, ForgetfulStore::new)
+                .run(context -> {
+                    assertThat(context.getBean(StoreWatch.class).current()).isEqualTo(StoreStatistics.UNKNOWN);
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("idempotency.store.rows")
+                                    .gauge()
+                                    .value())
+                            .isNaN();
+                    Health health =
+                            context.getBean(IdempotencyHealthIndicator.class).health();
+                    assertThat(health.getStatus().getCode()).isEqualTo("UP");
+                    assertThat(health.getDetails()).containsEntry("schema", "not ours");
+                });
     }
 
     @Test

@@ -39,8 +39,7 @@ class BuildsAgreeTests {
     void bothBuildsHaveTheSameVersions() {
         Map<String, String> maven = new TreeMap<>();
         nodes("pom.xml", "/project/properties/*[contains(name(), '.version')]")
-                .forEach(property -> maven.put(
-                        property.getNodeName().replace(".version", ""), text(property)));
+                .forEach(property -> maven.put(property.getNodeName().replace(".version", ""), text(property)));
         Map<String, String> gradle = new TreeMap<>();
         find("(?m)^([\\w-]+) = (?:\\{ strictly = )?\"([^\"]+)\"", CATALOG)
                 .forEach(version -> gradle.put(version.group(1), version.group(2)));
@@ -52,15 +51,18 @@ class BuildsAgreeTests {
         assertThat(gradle).containsAllEntriesOf(maven);
         assertThat(find("release\\.set\\((\\d+)\\)", GRADLE))
                 .extracting(release -> release.group(1))
-                .containsOnly(text(
-                        nodes("pom.xml", "/project/properties/*[name()='java.version']").get(0)));
-        assertThat(GRADLE).contains("version = \"" + text(nodes("pom.xml", "/project/version").get(0)) + "\"");
+                .containsOnly(text(nodes("pom.xml", "/project/properties/*[name()='java.version']")
+                        .get(0)));
+        assertThat(GRADLE)
+                .contains("version = \""
+                        + text(nodes("pom.xml", "/project/version").get(0)) + "\"");
     }
 
     @Test
     void bothBuildsPublishTheSameModulesWhichTheBomManages() {
         List<String> published = modules().stream()
-                .filter(module -> nodes(module + "/pom.xml", "//plugin[artifactId='maven-deploy-plugin']//skip[.='true']")
+                .filter(module -> nodes(
+                                module + "/pom.xml", "//plugin[artifactId='maven-deploy-plugin']//skip[.='true']")
                         .isEmpty())
                 .toList();
         assertThat(find("listOf\\((project.*)\\)\\) \\{\\s+apply\\(plugin = \"maven-publish\"\\)", GRADLE))
@@ -79,8 +81,8 @@ class BuildsAgreeTests {
     @Test
     void theWorkflowRunsOnTheSpringBootOfTheBuildsAndOnTheOldest() {
         String oldest = Documentation.read(".ci/run").replaceAll("(?s).*\noldest_boot=(\\S+).*", "$1");
-        String newest = text(
-                nodes("pom.xml", "/project/properties/*[name()='spring-boot.version']").get(0));
+        String newest = text(nodes("pom.xml", "/project/properties/*[name()='spring-boot.version']")
+                .get(0));
         assertThat(Documentation.read(".github/workflows/build.yml"))
                 .contains("boot: " + newest + " }", "boot: " + oldest + ",");
     }
@@ -99,7 +101,8 @@ class BuildsAgreeTests {
                 for (Node part = dependency.getFirstChild(); part != null; part = part.getNextSibling()) {
                     parts.put(part.getNodeName(), text(part));
                 }
-                boolean managed = dependency.getParentNode().getParentNode().getNodeName().equals("dependencyManagement");
+                boolean managed =
+                        dependency.getParentNode().getParentNode().getNodeName().equals("dependencyManagement");
                 String scope = dependency.getNodeName().equals("path") || managed
                         ? (managed ? "compile" : "processor")
                         : parts.containsKey("optional") ? "optional" : parts.getOrDefault("scope", "compile");
@@ -154,8 +157,8 @@ class BuildsAgreeTests {
                 .replaceFirst(" xmlns=\"[^\"]+\"", "")
                 .replace("${project.groupId}", "dev.idempotency");
         try {
-            XPathNodes found = XPATH.evaluateExpression(
-                    xpath, new InputSource(new StringReader(xml)), XPathNodes.class);
+            XPathNodes found =
+                    XPATH.evaluateExpression(xpath, new InputSource(new StringReader(xml)), XPathNodes.class);
             List<Node> nodes = new ArrayList<>();
             found.forEach(nodes::add);
             return nodes;

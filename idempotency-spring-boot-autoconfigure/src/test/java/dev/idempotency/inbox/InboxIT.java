@@ -276,7 +276,8 @@ class InboxIT extends SharedApplicationTest {
     void aMessageThatCannotBeKeptIsNotProcessedEither(CapturedOutput output) {
         refuse("no_successes", InboxStatus.PROCESSED);
         sendAndAwait("fallible", "no_successes", "secret-payload unkept");
-        assertThat(assertEntry("fallible", "no_successes", InboxStatus.FAILED, 2).lastError())
+        assertThat(assertEntry("fallible", "no_successes", InboxStatus.FAILED, 2)
+                        .lastError())
                 .contains("no_successes");
         assertThat(effectsOf("fallible")).doesNotContain("fallible secret-payload unkept");
         assertThatNoPayloadIsIn(output);

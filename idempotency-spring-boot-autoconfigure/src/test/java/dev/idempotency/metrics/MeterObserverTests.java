@@ -33,8 +33,8 @@ import org.springframework.util.ReflectionUtils;
 
 class MeterObserverTests {
 
-    private static final ConsumerDescription BILLING =
-            new ConsumerDescription("billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID);
+    private static final ConsumerDescription BILLING = new ConsumerDescription(
+            "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID);
     private static final MessageId ID = new MessageId("billing", "1");
     private static final RecordCoordinates RECORD = new RecordCoordinates("bills", 0, 1);
 

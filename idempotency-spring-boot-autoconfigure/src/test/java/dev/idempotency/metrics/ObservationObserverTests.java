@@ -42,7 +42,13 @@ class ObservationObserverTests {
         });
         this.observer = new ObservationObserver(this.registry)
                 .observe(new ConsumerDescription(
-                        "billing", "Listener.on", List.of("bills"), "group", "headers", Duration.ofDays(7), Strategy.MESSAGE_ID));
+                        "billing",
+                        "Listener.on",
+                        List.of("bills"),
+                        "group",
+                        "headers",
+                        Duration.ofDays(7),
+                        Strategy.MESSAGE_ID));
     }
 
     private Observation.Context during(Runnable work) {

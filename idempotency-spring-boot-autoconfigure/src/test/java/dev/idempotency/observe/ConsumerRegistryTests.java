@@ -19,6 +19,7 @@ class ConsumerRegistryTests {
     }
 
     private static ConsumerDescription consumer(String name, Duration retention) {
-        return new ConsumerDescription(name, "Orders.on", List.of("orders"), "group", "header", retention, Strategy.MESSAGE_ID);
+        return new ConsumerDescription(
+                name, "Orders.on", List.of("orders"), "group", "header", retention, Strategy.MESSAGE_ID);
     }
 }

@@ -57,7 +57,13 @@ class SharedCleanupIT {
     private static Cleanup instance(IdempotencyDatabase tables) {
         ConsumerRegistry consumers = () -> Stream.of("consumer-0", "consumer-1")
                 .map(consumer -> new ConsumerDescription(
-                        consumer, "Orders.on", List.of("orders"), "group", "header", Duration.ofDays(7), Strategy.MESSAGE_ID))
+                        consumer,
+                        "Orders.on",
+                        List.of("orders"),
+                        "group",
+                        "header",
+                        Duration.ofDays(7),
+                        Strategy.MESSAGE_ID))
                 .toList();
         CleanupTask task =
                 new ProcessedMessageCleanup(new ProcessedMessagePurge(tables), consumers, Duration.ofDays(30));
