@@ -104,12 +104,12 @@ class ArchitectureTests {
 
     /** Lines of main code per package: whoever adds some removes others. */
     private static final Map<String, Integer> BUDGETS = Map.ofEntries(
-            entry("", 1_550),
+            entry("", 1_450),
             entry("actuate", 1_450),
             entry("autoconfigure", 1_700),
-            entry("check", 2_100),
+            entry("check", 2_050),
             entry("database", 2_450),
-            entry("definition", 2_350),
+            entry("definition", 2_050),
             entry("failure", 2_150),
             entry("inbox", 1_500),
             entry("job", 250),

@@ -2,7 +2,7 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.IdempotentListener;
-import dev.idempotency.check.ListenerCheck.Report;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.IdempotentListenerAnnotations;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Method;

@@ -1,19 +1,18 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
-import dev.idempotency.check.MessageParameters.Carrier;
-import dev.idempotency.check.MessagePaths.Path;
+import dev.idempotency.check.Findings.Report;
+import dev.idempotency.check.MessageParts.Carrier;
+import dev.idempotency.check.MessageParts.Part;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
-import dev.idempotency.key.VersionResolver;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.retrytopic.RetryTopicHeaders;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.MessageHeaders;
 
@@ -21,7 +20,7 @@ import org.springframework.messaging.MessageHeaders;
  * Checks that a key expression gives the same key at every delivery, and another one for every message; and that a version
  * expression gives what the producer has given the state.
  */
-final class KeyCheck implements ListenerCheck {
+final class KeyCheck {
 
     private static final String KEY_REMEDY = "Take what the producer has given the message: a part of the payload or a"
             + " header of the record, as in @IdempotentListener(key = \"#headers['message-id']\").";
@@ -29,30 +28,15 @@ final class KeyCheck implements ListenerCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
-    /** Made in the consumer, anew for every delivery. */
-    private static final Set<String> MINTED = Set.of(
-            MessageHeaders.ID,
-            MessageHeaders.TIMESTAMP,
-            KafkaHeaders.DELIVERY_ATTEMPT,
-            RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS,
-            RetryTopicHeaders.DEFAULT_HEADER_BACKOFF_TIMESTAMP);
+    /** Headers that the consumer sets, anew for every delivery. */
+    private static final Set<String> MINTED =
+            Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP, KafkaHeaders.DELIVERY_ATTEMPT);
 
-    private static final Pattern CHANGING = Pattern.compile(
-            "kafka_deliveryAttempt|\\bDELIVERY_ATTEMPT\\b"
-                    + "|retry_topic-attempts|retry_topic-backoff-timestamp"
-                    + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
-                    + "|\\b(hashCode|identityHashCode|nullSafeHashCode|identityToString|getIdentityHexString)\\s*\\("
-                    + "|\\bjava\\.util\\.Objects\\)\\s*\\.\\s*hash\\s*\\("
-                    + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bProcessHandle\\b"
-                    + "|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)|@\\w+\\s*\\??\\.\\s*(millis|instant)\\s*\\("
-                    + "|\\bjava\\.time\\.(Clock|InstantSource)\\b"
-                    + "|\\bjava\\.util\\.Calendar\\)\\s*\\.\\s*getInstance\\s*\\(|\\bnew\\s+java\\.util\\.GregorianCalendar\\s*\\(\\s*\\)");
-
-    /** Of a record: a retry or a republication gets new ones, and two states may share them. */
-    private static final Set<String> TIMES_AND_OFFSETS =
-            Set.of("timestamp", "offset", KafkaHeaders.RECEIVED_TIMESTAMP, KafkaHeaders.TIMESTAMP, KafkaHeaders.OFFSET);
-
-    private static final Set<Carrier> RECORDS = Set.of(Carrier.RECORD, Carrier.METADATA, Carrier.COORDINATES);
+    private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
+            + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
+            + "|\\b(hashCode|identityHashCode|identityToString)\\s*\\(|\\bjava\\.util\\.Objects\\)\\.hash\\s*\\("
+            + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)"
+            + "|\\bjava\\.time\\.(Clock|InstantSource)\\b");
 
     /** Parts of a record that many records share. */
     private static final Set<String> SHARED = Set.of(
@@ -66,192 +50,143 @@ final class KeyCheck implements ListenerCheck {
             "serializedValueSize",
             "group");
 
-    /** The same, as headers of the converted message have it. */
-    private static final Map<String, String> SHARED_HEADERS = Map.of(
-            KafkaHeaders.RECEIVED_TOPIC, "topic",
-            KafkaHeaders.RECEIVED_PARTITION, "partition",
-            KafkaHeaders.OFFSET, "offset",
-            KafkaHeaders.RECEIVED_TIMESTAMP, "timestamp",
-            KafkaHeaders.TIMESTAMP_TYPE, "timestampType",
-            KafkaHeaders.GROUP_ID, "group");
+    private final String role;
+    private final String expression;
+    private final String remedy;
+    private final MessageParts message;
+    private final List<Part> parts;
+    private final Report report;
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
-        MessageParameters parameters = new MessageParameters(listener.method());
+    private KeyCheck(String role, String expression, ProtectedListener listener, Report report) {
+        this.role = role;
+        this.expression = expression;
+        this.remedy = role.equals("key") ? KEY_REMEDY : VERSION_REMEDY;
+        this.message = new MessageParts(expression, listener);
+        this.parts = this.message.parts();
+        this.report = report;
+    }
+
+    static void check(ProtectedListener listener, Report report) {
         if (listener.keyExpression() != null) {
-            MessagePaths paths = MessagePaths.of(listener.keyExpression());
-            if (isDefinite("key", listener.keyExpression(), KEY_REMEDY, paths, parameters, report)) {
-                checkKey(listener.keyExpression(), paths, parameters, report);
+            KeyCheck check = new KeyCheck("key", listener.keyExpression(), listener, report);
+            if (check.isDefinite()) {
+                check.checkKey();
             }
         }
         if (listener.versionExpression() != null) {
-            MessagePaths paths = MessagePaths.of(listener.versionExpression());
-            if (isDefinite("version", listener.versionExpression(), VERSION_REMEDY, paths, parameters, report)) {
-                checkVersion(listener.versionExpression(), paths, parameters, report);
+            KeyCheck check = new KeyCheck("version", listener.versionExpression(), listener, report);
+            if (check.isDefinite()) {
+                check.checkVersion();
             }
         }
+    }
+
+    private void add(Check check, String what, String action) {
+        this.report.add(check, "Its %s expression '%s' %s".formatted(this.role, this.expression, what), action);
     }
 
     /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
-    private static boolean isDefinite(
-            String role,
-            String expression,
-            String remedy,
-            MessagePaths paths,
-            MessageParameters parameters,
-            Report report) {
-        List<String> possible = parameters.possiblePayloads();
+    private boolean isDefinite() {
+        List<String> possible = this.message.possiblePayloads();
         if (!possible.isEmpty()
-                && paths.paths().stream().anyMatch(path -> path.variable().equals("payload"))) {
+                && this.parts.stream().anyMatch(part -> part.variable().equals("payload"))) {
             // A custom argument resolver may give the listener something that is not part of the message.
-            report.add(
+            add(
                     Check.AMBIGUOUS_KEY,
-                    "Its %s expression '%s' uses #payload, which may be any of its parameters %s."
-                            .formatted(role, expression, String.join(", ", possible)),
+                    "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", possible)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
-        String changing = changingPart(expression, paths, parameters);
+        String changing = changingPart();
         if (changing != null) {
-            report.add(
+            add(
                     Check.UNSTABLE_KEY,
-                    "Its %s expression '%s' uses %s, which is another one at every delivery."
-                            .formatted(role, expression, changing),
-                    remedy);
+                    "uses %s, which is another one at every delivery.".formatted(changing),
+                    this.remedy);
             return false;
         }
-        for (Path path : paths.paths()) {
-            List<String> properties = parameters.propertiesWithout(path);
-            if (!properties.isEmpty()) {
-                report.add(
-                        Check.KEY_EXPRESSION,
-                        "Its %s expression '%s' reads '%s', but %s has no property '%s'."
-                                .formatted(
-                                        role,
-                                        expression,
-                                        path,
-                                        parameters.type(path.variable()).getName(),
-                                        path.first()),
-                        (parameters.type(path.variable()) == String.class)
-                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(path.first())
-                                : "Use one that it has: %s.".formatted(String.join(", ", properties)));
-                return false;
-            }
+        if (lacksProperty()) {
+            return false;
         }
-        checkType(role, expression, paths, parameters, report);
-        if (paths.isConstant()) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its %s expression '%s' is the same for all messages, as it uses no variable."
-                            .formatted(role, expression),
-                    remedy);
+        boolean constant = this.parts.isEmpty() && !this.message.usesBeans();
+        if (constant) {
+            add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
         }
-        return !paths.isConstant();
+        return !constant;
     }
 
-    private static void checkType(
-            String role, String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        Class<?> type = parameters.typeOf(expression);
-        if (role.equals("version") && VersionResolver.isNeverVersion(type)) {
-            report.add(
-                    Check.KEY_EXPRESSION,
-                    "Its version expression '%s' gives a %s, which is never a version."
-                            .formatted(expression, type.getTypeName()),
-                    "Make it a whole number, such as a long, or a point in time, such as an Instant.");
-        } else if (role.equals("key") && paths.isOnly(expression) && KeyText.isNeverKey(type)) {
-            report.add(
-                    Check.KEY_EXPRESSION,
-                    "Its key expression '%s' gives a %s, whose text may differ between deliveries."
-                            .formatted(expression, type.getTypeName()),
-                    "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
-                            .formatted(expression));
-        }
-    }
-
-    private static void checkVersion(
-            String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        paths.paths().stream()
-                .filter(path -> isAssignedByBroker(path, parameters))
-                .findFirst()
-                .ifPresent(path -> report.add(
-                        Check.AMBIGUOUS_KEY,
-                        ("Its version expression '%s' uses '%s', which is of the record and not of the state in it: two"
-                                        + " records may have the same, a copy of an old one gets a new one, and a topic that"
-                                        + " is created anew begins at the beginning.")
-                                .formatted(expression, path),
-                        VERSION_REMEDY));
-    }
-
-    private static boolean isAssignedByBroker(Path path, MessageParameters parameters) {
-        return (RECORDS.contains(parameters.carrier(path.variable())) && TIMES_AND_OFFSETS.contains(path.first()))
-                || TIMES_AND_OFFSETS.contains(parameters.header(path.variable()))
-                || path.steps().stream()
-                        .anyMatch(step -> step.startsWith("kafka_") && TIMES_AND_OFFSETS.contains(step));
-    }
-
-    private static void checkKey(String expression, MessagePaths paths, MessageParameters parameters, Report report) {
-        List<String> parts = paths.paths().stream()
-                .map(path -> partOfRecord(path, parameters))
-                .toList();
-        boolean shared = !paths.usesBeans() && SHARED.containsAll(parts);
-        boolean offset = parts.contains("offset")
-                && (shared || paths.paths().stream().anyMatch(path -> isOffset(path, parameters)));
-        if (offset && !parts.contains("partition")) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its key expression '%s' uses the offset without the partition, and every partition has the same"
-                                    .formatted(expression)
-                            + " offsets.",
-                    "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
-        } else if (shared && !offset) {
-            report.add(
-                    Check.AMBIGUOUS_KEY,
-                    "Its key expression '%s' uses nothing of the message but its %s, which others have as well."
-                            .formatted(expression, String.join(" and ", new TreeSet<>(parts))),
-                    KEY_REMEDY);
-        }
-    }
-
-    /** The part of its record that a path leads to, or nothing if that is not known, or something of the message. */
-    private static String partOfRecord(Path path, MessageParameters parameters) {
-        if (RECORDS.contains(parameters.carrier(path.variable()))) {
-            return path.first();
-        }
-        return SHARED_HEADERS.getOrDefault(parameters.header(path.variable()), "");
-    }
-
-    private static boolean isOffset(Path path, MessageParameters parameters) {
-        return RECORDS.contains(parameters.carrier(path.variable()))
-                && path.first().equals("offset");
-    }
-
-    private static @Nullable String changingPart(String expression, MessagePaths paths, MessageParameters parameters) {
-        var matcher = CHANGING.matcher(expression);
+    private @Nullable String changingPart() {
+        Matcher matcher = CHANGING.matcher(this.expression);
         if (matcher.find()) {
             return "'" + matcher.group() + "'";
         }
-        return paths.paths().stream()
-                .map(path -> changingPart(path, parameters))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+        for (Part part : this.parts) {
+            if (part.carrier() == Carrier.HEADERS && MINTED.contains(part.name())) {
+                return "the header '%s' that is set in the consumer".formatted(part.name());
+            }
+            if (part.isWholeCarrier()) {
+                return "'%s' as a whole".formatted(part.text());
+            }
+        }
+        return null;
     }
 
-    private static @Nullable String changingPart(Path path, MessageParameters parameters) {
-        String header = parameters.header(path.variable());
-        if (MINTED.contains(header)) {
-            return "the header '%s' that is made in the consumer".formatted(header);
+    private boolean lacksProperty() {
+        for (Part part : this.parts) {
+            List<String> properties = this.message.propertiesWithout(part);
+            if (!properties.isEmpty()) {
+                Class<?> type = this.message.type(part.variable());
+                add(
+                        Check.KEY_EXPRESSION,
+                        "reads '%s', but %s has no property '%s'.".formatted(part.text(), type.getName(), part.name()),
+                        (type == String.class)
+                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(part.name())
+                                : "Use one that it has: %s.".formatted(String.join(", ", properties)));
+                return true;
+            }
         }
-        Carrier carrier = parameters.carrier(path.variable());
-        List<String> steps = path.steps();
-        boolean ofMessage = carrier == Carrier.MESSAGE || carrier == Carrier.RECORD;
-        boolean headers = ofMessage && path.first().equals("headers");
-        String first = headers && steps.size() > 1 ? steps.get(1) : path.first();
-        if (MINTED.contains(first) && (carrier == Carrier.HEADERS || (carrier == Carrier.MESSAGE && headers))) {
-            return "the message's id or timestamp that are made in the consumer";
+        return false;
+    }
+
+    private void checkVersion() {
+        this.parts.stream()
+                .filter(part ->
+                        part.isOfRecord() && Set.of("timestamp", "offset").contains(part.name()))
+                .findFirst()
+                .ifPresent(part -> add(
+                        Check.AMBIGUOUS_KEY,
+                        "uses '%s', which is of the record and not of the state in it: a copy of an old state gets a new one."
+                                .formatted(part.text()),
+                        VERSION_REMEDY));
+    }
+
+    private void checkKey() {
+        Class<?> type = this.message.type(this.expression.strip().substring(1));
+        if (this.expression.strip().startsWith("#") && KeyText.isNeverKey(type)) {
+            add(
+                    Check.KEY_EXPRESSION,
+                    "gives a %s, whose text may differ between deliveries.".formatted(type.getTypeName()),
+                    "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
+                            .formatted(this.expression));
         }
-        boolean whole = carrier != Carrier.NONE
-                && carrier != Carrier.COORDINATES
-                && (steps.isEmpty() || (headers && steps.size() == 1));
-        return (path.asText() && (whole || carrier == Carrier.CALL)) ? "'%s' as a whole".formatted(path) : null;
+        Set<String> ofRecord = this.parts.stream()
+                .filter(Part::isOfRecord)
+                .map(Part::name)
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (ofRecord.contains("offset")) {
+            if (!ofRecord.contains("partition")) {
+                add(
+                        Check.AMBIGUOUS_KEY,
+                        "uses the offset without the partition, and every partition has the same offsets.",
+                        "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
+            }
+        } else if (!this.message.usesBeans()
+                && SHARED.containsAll(ofRecord)
+                && this.parts.stream().allMatch(Part::isOfRecord)) {
+            add(
+                    Check.AMBIGUOUS_KEY,
+                    "uses nothing of the message but its %s, which others have as well."
+                            .formatted(String.join(" and ", ofRecord)),
+                    KEY_REMEDY);
+        }
     }
 }

@@ -21,12 +21,7 @@ public final class KeyFailures {
     private final ConsumerObserver observer;
     private volatile boolean keyedBefore;
 
-    /**
-     * Knows a consumer's source of keys.
-     *
-     * @param fromHeaders whether keys come from the default headers
-     * @param processedAny asks the database whether the consumer has processed any message
-     */
+    /** {@code processedAny} asks the database whether the consumer has processed any message. */
     KeyFailures(
             ConsumerDescription consumer,
             boolean fromHeaders,
@@ -52,7 +47,7 @@ public final class KeyFailures {
         if (missing ? this.fromHeaders : this.consumer.strategy() == Strategy.VERSION) {
             try {
                 if (!isKeyedBefore()) {
-                    return missing ? noKeysYet(where, unusable) : noVersionsYet(unusable);
+                    return noKeysYet(missing, where, unusable);
                 }
             } catch (RuntimeException ex) {
                 return ex;
@@ -75,24 +70,19 @@ public final class KeyFailures {
         return this.keyedBefore;
     }
 
-    /** Once the type is a wrong one, it is so in all messages. */
-    private NoKeysYetException noVersionsYet(RuntimeException cause) {
+    private NoKeysYetException noKeysYet(boolean missing, RecordCoordinates where, RuntimeException cause) {
+        String found = missing
+                ? "The message %s has none of the %s.".formatted(where, this.consumer.keySource())
+                : cause.getMessage();
+        String remedy = missing
+                ? "Say where the id is in @IdempotentListener(key = …), let the producer set one of these headers, name the"
+                        + " one that it sets in idempotency.key.headers, or set idempotency.key.on-missing=process to"
+                        + " process such messages without deduplication."
+                : "Let @IdempotentListener(version = …) give a whole number, or a point in time such as an Instant.";
         return new NoKeysYetException(
                 ("%s Consumer '%s' has not processed any message yet, and all may be like that: it waits rather than"
-                                + " dead-letter them. Let @IdempotentListener(version = …) give a whole number, or a point in"
-                                + " time such as an Instant.")
-                        .formatted(cause.getMessage(), this.consumer.name()),
-                cause);
-    }
-
-    private NoKeysYetException noKeysYet(RecordCoordinates where, RuntimeException cause) {
-        return new NoKeysYetException(
-                ("The message %s has none of the %s, and consumer '%s' has not processed any message with a key yet:"
-                                + " all of them may be like that, so it stands still rather than dead-letter them. Say"
-                                + " where the id is in @IdempotentListener(key = …), let the producer set one of these"
-                                + " headers, name the one that it sets in idempotency.key.headers, or set"
-                                + " idempotency.key.on-missing=process to process such messages without deduplication.")
-                        .formatted(where, this.consumer.keySource(), this.consumer.name()),
+                                + " dead-letter them. %s")
+                        .formatted(found, this.consumer.name(), remedy),
                 cause);
     }
 }

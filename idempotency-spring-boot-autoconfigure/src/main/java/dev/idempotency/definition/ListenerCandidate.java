@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -24,11 +23,8 @@ import org.springframework.util.ClassUtils;
 /**
  * A method that asks for protection, behind one of its containers.
  *
- * @param annotation what it asks for
  * @param bean the listener's bean, as the container calls it
- * @param method the method of the user's class
  * @param element what has the {@code @KafkaListener}: the method, or its class
- * @param container the container
  */
 record ListenerCandidate(
         IdempotentListener annotation,
@@ -92,11 +88,6 @@ record ListenerCandidate(
                         .anyMatch(annotated -> AnnotatedElementUtils.hasAnnotation(annotated, RetryableTopic.class))
                 || beanFactory.getBeansOfType(RetryTopicConfiguration.class).values().stream()
                         .anyMatch(configuration -> configuration.hasConfigurationForTopics(topics));
-    }
-
-    boolean hasFrozenProxy() {
-        Advised proxy = ProxyPath.innermostProxyOf(this.bean);
-        return proxy != null && proxy.isFrozen();
     }
 
     /** Whether calls of its method, by whatever container, pass the proxy that claims; start-up checks report if not. */

@@ -1,5 +1,6 @@
 package dev.idempotency.definition;
 
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
@@ -22,19 +23,17 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 /**
  * A protected listener method behind one of its containers.
  *
- * @param consumer what is known of it
  * @param bean the listener's bean, as the container calls it: a proxy
- * @param method the method of the user's class
- * @param container the container
  * @param transactionManager opens its transactions; {@code null} if there is none, which is a fault
- * @param transactionAttribute their attributes
  * @param keyExpression the expression for its keys, or {@code null} if they come from elsewhere
  * @param versionExpression the expression for their versions, or {@code null} if they have none
  * @param constraint the constraint that its messages are recognised by, or {@code null} if they are not
  * @param faults why it cannot be protected: empty, or the application does not start
+ * @param definition for those who call it; {@code null} if its faults do not allow that
  */
 public record ProtectedListener(
         ConsumerDescription consumer,
+        IdempotentListener annotation,
         Object bean,
         Method method,
         AbstractMessageListenerContainer<?, ?> container,
@@ -43,7 +42,8 @@ public record ProtectedListener(
         @Nullable String keyExpression,
         @Nullable String versionExpression,
         @Nullable UniqueConstraint constraint,
-        List<ListenerFault> faults) {
+        List<ListenerFault> faults,
+        @Nullable ListenerDefinition definition) {
 
     private static final Set<String> OF_MESSAGE = Set.of("record", "payload", "headers", "coordinates");
 
@@ -51,18 +51,33 @@ public record ProtectedListener(
         faults = List.copyOf(faults);
     }
 
-    ProtectedListener withFaults(List<ListenerFault> more) {
-        return new ProtectedListener(
-                this.consumer,
-                this.bean,
-                this.method,
-                this.container,
-                this.transactionManager,
-                this.transactionAttribute,
-                this.keyExpression,
-                this.versionExpression,
-                this.constraint,
-                Stream.concat(this.faults.stream(), more.stream()).toList());
+    /** The listener with more faults, which do not allow it to be called. */
+    ProtectedListener refuse(List<ListenerFault> more) {
+        return more.isEmpty()
+                ? this
+                : new ProtectedListener(
+                        this.consumer,
+                        this.annotation,
+                        this.bean,
+                        this.method,
+                        this.container,
+                        this.transactionManager,
+                        this.transactionAttribute,
+                        this.keyExpression,
+                        this.versionExpression,
+                        this.constraint,
+                        Stream.concat(this.faults.stream(), more.stream()).toList(),
+                        null);
+    }
+
+    /** Whether its container reads a retry topic. */
+    public boolean isForRetries() {
+        return this.container.getMainListenerId() != null;
+    }
+
+    /** The parameter for the payload, or {@code null} if there is none. */
+    public @Nullable ResolvableType payload() {
+        return new ListenerMethod(this.method, false, null).payload();
     }
 
     /** The class of the bean within its proxies. */

@@ -15,12 +15,7 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
-/**
- * Keeps the replies of a listener, to give them again to duplicates of their requests.
- *
- * @param results where they are kept
- * @param type what the listener returns
- */
+/** Keeps the replies of a listener, which returns the given type, to give them again to duplicates of their requests. */
 public record ReplyKeeper(KeptResults results, Type type) {
 
     private static final Logger logger = LoggerFactory.getLogger(ReplyKeeper.class);

@@ -44,10 +44,7 @@ final class StrategyResolver {
                             .formatted(consumer, others, strategy),
                     "State one strategy for all its methods, or give each a consumer = … of its own.");
         }
-        if (strategy == Strategy.MESSAGE_ID) {
-            return strategy;
-        }
-        if (tables == null) {
+        if (strategy != Strategy.MESSAGE_ID && tables == null) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "Strategy.%s needs the database of the provided store, but the application has a"
@@ -55,13 +52,13 @@ final class StrategyResolver {
                             + " ProcessedMessageStore of its own.",
                     "Use the provided store, or the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.VERSION && !tables.versions().isSupported()) {
+        if (strategy == Strategy.VERSION && !tables().versions().isSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "The application has a Dialect of its own, which does not know how versions are compared.",
                     "Let it return a statement from versionsIn(…), or use the default, Strategy.MESSAGE_ID.");
         }
-        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables.isUniqueConstraintSupported()) {
+        if (strategy == Strategy.UNIQUE_CONSTRAINT && !tables().isUniqueConstraintSupported()) {
             throw ListenerFault.found(
                     Check.STRATEGY,
                     "Strategy.UNIQUE_CONSTRAINT needs PostgreSQL, by its own driver without autosave=always: others do not"
@@ -86,22 +83,14 @@ final class StrategyResolver {
     }
 
     private static Duration parse(String text) {
-        Duration retention;
         try {
-            retention = DurationFormatterUtils.detectAndParse(text);
+            return RetentionLimit.require(
+                    "@IdempotentListener(retention = …)", DurationFormatterUtils.detectAndParse(text));
         } catch (IllegalArgumentException | ArithmeticException ex) {
             throw ListenerFault.found(
                     Check.RETENTION_VALUE,
-                    "The retention '%s' is no duration.".formatted(text),
-                    "Write @IdempotentListener(retention = \"30d\"), or leave it to idempotency.retention.");
-        }
-        try {
-            return RetentionLimit.require("@IdempotentListener(retention = …)", retention);
-        } catch (IllegalArgumentException ex) {
-            throw ListenerFault.found(
-                    Check.RETENTION_VALUE,
-                    ex.getMessage() + ".",
-                    "Write @IdempotentListener(retention = \"3650d\"), or less.");
+                    "The retention '%s' cannot be used: %s.".formatted(text, ex.getMessage()),
+                    "Write @IdempotentListener(retention = \"30d\"), at most 3650d, or leave it to idempotency.retention.");
         }
     }
 

@@ -16,9 +16,11 @@ import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -62,12 +64,21 @@ class ListenerChecksIT {
         return TestApplication.start(database, List.of("topic=" + TOPIC, property), classes);
     }
 
-    private static FailedChecksException failure(Throwable thrown) {
+    static FailedChecksException failure(Throwable thrown) {
         return Stream.iterate(thrown, cause -> cause != null, Throwable::getCause)
                 .filter(FailedChecksException.class::isInstance)
                 .map(FailedChecksException.class::cast)
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("It did not fail as expected", thrown));
+    }
+
+    static void awaitBrokerChecks() {
+        Awaitility.await("broker checks").atMost(Duration.ofSeconds(90)).until(() -> !brokerChecksAreRunning());
+    }
+
+    private static boolean brokerChecksAreRunning() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("idempotency-broker-checks") && thread.isAlive());
     }
 
     private static List<String> reported(CapturedOutput output) {
@@ -81,7 +92,7 @@ class ListenerChecksIT {
     void anApplicationWithoutFaultsStartsInSilenceAndALazyListenerIsCheckedWhenItIsCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(7);
@@ -101,6 +112,21 @@ class ListenerChecksIT {
         }
     }
 
+    @Test
+    void aBrokerThatDoesNotAnswerDoesNotHoldUpTheStart(CapturedOutput output) {
+        List<String> properties = List.of(
+                "topic=unreachable",
+                "spring.kafka.bootstrap-servers=localhost:1",
+                "spring.kafka.listener.auto-startup=false",
+                "idempotency.broker-check-timeout=60s");
+        try (TestApplication app = TestApplication.start(database, properties, Quiet.class)) {
+            assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
+            assertThat(brokerChecksAreRunning()).isTrue();
+        }
+        awaitBrokerChecks();
+        assertThat(reported(output)).isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "idempotency.relaxed-checks=reply, dev.idempotency.check.ListenerChecksIT$Replying",
@@ -109,7 +135,7 @@ class ListenerChecksIT {
     void whatIsRelaxedOrOffIsNotReported(String property, Class<?> listener, CapturedOutput output) {
         try (TestApplication app = start(property, listener)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output)).isEmpty();
         }
     }
@@ -119,21 +145,13 @@ class ListenerChecksIT {
     void aFaultOfARelaxedCheckIsAWarning(String property, CapturedOutput output) {
         try (TestApplication app = start(property, Faulty.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
-            BrokerChecksIT.awaitBrokerChecks();
+            awaitBrokerChecks();
             assertThat(reported(output))
                     .singleElement()
                     .asString()
                     .contains(" WARN ", "[not-proxied]", "The method is final")
                     .endsWith(" See " + Check.DOCUMENTATION + "checks.md#not-proxied");
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"idempotency.checks=warn", "idempotency.checks=off"})
-    void whatKeepsAListenerFromWorkingFailsInEveryMode(String property) {
-        FailedChecksException failure = failure(catchThrowable(() -> start(property, Unworkable.class)));
-
-        assertThat(failure.findings()).extracting(Finding::check).containsExactly(Check.KEY_EXPRESSION);
     }
 
     @Test
@@ -145,48 +163,26 @@ class ListenerChecksIT {
                                 + " have a key, or a version.");
     }
 
-    @Test
-    void aListenerWithoutAStoreIsFound() {
-        String noDataSource = "spring.autoconfigure.exclude="
-                + "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration";
-        FailedChecksException failure = failure(catchThrowable(() -> start(noDataSource, Replying.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.NO_STORE);
-            assertThat(finding.where()).contains("Replying.on(String)");
-            assertThat(finding.what())
-                    .startsWith("There is no store for its claims")
-                    .contains("R2DBC");
-            assertThat(finding.remedy()).startsWith("Make one javax.sql.DataSource bean @Primary");
-        });
-    }
-
-    @Test
-    void anInboxBesideAStoreOfTheApplicationsOwnIsFound() {
-        FailedChecksException failure =
-                failure(catchThrowable(() -> start("idempotency.checks=fail", Kept.class, ForgetfulStore.class)));
-
-        assertThat(failure.findings())
-                .filteredOn(finding -> finding.check() == Check.INBOX)
+    @ParameterizedTest
+    @CsvSource(delimiter = ';', textBlock = """
+            idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
+            spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration ; Replying ; \
+            NO_STORE ; There is no store for its claims ; Make one javax.sql.DataSource bean @Primary
+            idempotency.checks=warn ; Kept ; INBOX ; has a ProcessedMessageStore of its own ; Remove inbox
+            idempotency.inbox.enabled=true ; Unkept ; INBOX ; does not let the received bytes be kept ; Use a DefaultKafkaC
+            spring.kafka.producer.transaction-id-prefix=tx- ; Quiet ; TRANSACTION_MANAGER ; PlatformTransactionManager ; Define one
+            """)
+    void whatKeepsAListenerFromWorkingIsFound(String property, String listener, Check check, String what, String remedy)
+            throws ClassNotFoundException {
+        Class<?> type = Class.forName(getClass().getName() + "$" + listener);
+        assertThat(failure(catchThrowable(() -> start(property, type))).findings())
+                .filteredOn(finding -> finding.check() == check)
                 .singleElement()
                 .satisfies(finding -> {
-                    assertThat(finding.where()).contains("Kept.on(String)");
-                    assertThat(finding.what()).contains("the application has a ProcessedMessageStore of its own");
-                    assertThat(finding.remedy()).startsWith("Remove inbox = \"true\"");
+                    assertThat(finding.where()).contains(listener + ".on(String)");
+                    assertThat(finding.what()).contains(what);
+                    assertThat(finding.remedy()).startsWith(remedy);
                 });
-    }
-
-    @Test
-    void anInboxWhoseBytesCannotBeHadIsFound() {
-        FailedChecksException failure = failure(catchThrowable(
-                () -> start("idempotency.inbox.enabled=true", Replying.class, OwnConsumerFactory.class)));
-
-        assertThat(failure.findings()).singleElement().satisfies(finding -> {
-            assertThat(finding.check()).isEqualTo(Check.INBOX);
-            assertThat(finding.where()).contains("Replying.on(String)");
-            assertThat(finding.what()).contains("which does not let the received bytes be kept");
-            assertThat(finding.remedy()).startsWith("Use a DefaultKafkaConsumerFactory");
-        });
     }
 
     @Test
@@ -196,26 +192,6 @@ class ListenerChecksIT {
                     .extracting(ConsumerDescription::name)
                     .contains("configured/Configured.on");
         }
-    }
-
-    @Test
-    void withoutATransactionManagerOfADatabaseItIsSaidHowToDefineOne() {
-        FailedChecksException failure = failure(catchThrowable(() -> TestApplication.start(
-                database,
-                List.of(
-                        "topic=" + TOPIC,
-                        "spring.kafka.producer.transaction-id-prefix=tx-",
-                        "spring.autoconfigure.exclude="
-                                + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"
-                                + "org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration"),
-                Quiet.class)));
-
-        assertThat(failure.findings())
-                .filteredOn(finding -> finding.check() == Check.TRANSACTION_MANAGER)
-                .singleElement()
-                .satisfies(finding -> assertThat(finding.remedy())
-                        .startsWith("Define one: @Bean JdbcTransactionManager")
-                        .contains("spring.kafka.producer.transaction-id-prefix"));
     }
 
     @ParameterizedTest
@@ -258,6 +234,7 @@ class ListenerChecksIT {
         void on(String payload) {}
     }
 
+    @Import(ForgetfulStore.class)
     static class Kept {
 
         @KafkaListener(topics = "${topic}", groupId = "kept")
@@ -265,7 +242,11 @@ class ListenerChecksIT {
         void on(String payload) {}
     }
 
-    static class OwnConsumerFactory {
+    static class Unkept {
+
+        @KafkaListener(topics = "${topic}", groupId = "unkept")
+        @IdempotentListener
+        void on(String payload) {}
 
         @Bean
         @SuppressWarnings("unchecked")
