@@ -3,7 +3,6 @@ package dev.idempotency.autoconfigure;
 import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
@@ -77,10 +76,9 @@ public final class IdempotencyAutoConfiguration {
     ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller errorHandlers,
             BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers, beanFactory);
+        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers, beanFactory);
     }
 
     @Bean

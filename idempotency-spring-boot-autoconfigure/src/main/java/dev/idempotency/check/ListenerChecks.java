@@ -3,7 +3,6 @@ package dev.idempotency.check;
 import dev.idempotency.Check;
 import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.definition.ProtectedListener;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.util.ClassUtils;
 
 /** Checks all listeners before any container starts, and later ones before theirs does. Reports all findings together. */
-public final class ListenerChecks implements SmartLifecycle, ListenerInspection {
+public final class ListenerChecks implements SmartLifecycle {
 
     private static final boolean JPA_PRESENT =
             ClassUtils.isPresent("jakarta.persistence.EntityManagerFactory", ListenerChecks.class.getClassLoader());
@@ -76,15 +75,10 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
         }
         check(listeners(), findings);
         this.running = true;
+        // Those that are created later than all others, such as lazy ones.
+        this.definitions.ifAvailable(
+                registry -> registry.inspectLater(later -> check(later, new Findings(this.beanFactory, this.policy))));
         this.brokerChecks.start(listeners());
-    }
-
-    /** A listener that is created later than all others, such as a lazy one. */
-    @Override
-    public void inspect(List<ProtectedListener> listeners) {
-        if (this.running) {
-            check(listeners, new Findings(this.beanFactory, this.policy));
-        }
     }
 
     private List<ProtectedListener> listeners() {
@@ -118,6 +112,7 @@ public final class ListenerChecks implements SmartLifecycle, ListenerInspection 
     @Override
     public void stop() {
         this.running = false;
+        this.definitions.ifAvailable(registry -> registry.inspectLater(later -> {}));
         this.brokerChecks.stop();
     }
 

@@ -1,5 +1,6 @@
 package dev.idempotency.check;
 
+import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
@@ -14,7 +15,6 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
@@ -34,14 +34,12 @@ import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
-import org.springframework.kafka.support.Acknowledgment;
 import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
-import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
@@ -55,8 +53,7 @@ final class MessageParts {
         COORDINATES,
         HEADERS_OF_RECORD,
         MESSAGE,
-        HEADERS,
-        CALL
+        HEADERS
     }
 
     /**
@@ -80,8 +77,8 @@ final class MessageParts {
 
         /** Whether the text of something that differs between deliveries is used. */
         boolean isWholeCarrier() {
-            boolean whole = this.carrier != Carrier.NONE && this.carrier != Carrier.COORDINATES && this.steps.isEmpty();
-            return this.asText && (whole || this.carrier == Carrier.CALL);
+            boolean changing = this.carrier != Carrier.NONE && this.carrier != Carrier.COORDINATES;
+            return changing && this.asText && this.steps.isEmpty();
         }
     }
 
@@ -89,10 +86,7 @@ final class MessageParts {
             ConsumerRecord.class, Carrier.RECORD,
             ConsumerRecordMetadata.class, Carrier.RECORD,
             Message.class, Carrier.MESSAGE,
-            MessageHeaders.class, Carrier.HEADERS,
-            MessageHeaderAccessor.class, Carrier.HEADERS,
-            Acknowledgment.class, Carrier.CALL,
-            Consumer.class, Carrier.CALL);
+            MessageHeaders.class, Carrier.HEADERS);
 
     /** Parts of the record, as headers of the converted message have them. */
     private static final Map<String, String> RECORD_HEADERS = Map.of(
@@ -156,7 +150,7 @@ final class MessageParts {
         }
         boolean allHeaders = AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
         this.carriers.put(name, allHeaders ? Carrier.HEADERS : carrierIn(element));
-        if (this.carriers.get(name) == Carrier.NONE) {
+        if (this.carriers.get(name) == Carrier.NONE && !ListenerMethod.isInfrastructure(element)) {
             this.payloads.add(name);
         }
     }

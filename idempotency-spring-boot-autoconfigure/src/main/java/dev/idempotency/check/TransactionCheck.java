@@ -9,41 +9,29 @@ import dev.idempotency.store.ClaimedTransaction;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
 import java.sql.SQLException;
-import java.util.IdentityHashMap;
-import java.util.Map;
 import javax.sql.DataSource;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
-import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.kafka.transaction.KafkaAwareTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.StringUtils;
 
 /** Checks that the listener's transaction is the claim's own, and on the store's data source. */
 final class TransactionCheck {
 
-    private static final Logger logger = LoggerFactory.getLogger(TransactionCheck.class);
-
     private final ListableBeanFactory beanFactory;
-    private final Map<PlatformTransactionManager, Boolean> fits = new IdentityHashMap<>();
 
     TransactionCheck(ListableBeanFactory beanFactory) {
         this.beanFactory = beanFactory;
@@ -128,7 +116,7 @@ final class TransactionCheck {
         if (!(store instanceof JdbcProcessedMessageStore jdbc)) {
             return;
         }
-        if (manager != null && !this.fits.computeIfAbsent(manager, key -> binds(key, jdbc.dataSource()))) {
+        if (manager != null && !binds(manager, jdbc.dataSource())) {
             report.add(
                     Check.TRANSACTION_DATA_SOURCE,
                     "Its transaction manager (%s) does not manage the store's DataSource (%s)."
@@ -155,25 +143,9 @@ final class TransactionCheck {
         }
     }
 
-    /** Most managers say which data source they manage; with others a transaction is begun and rolled back, to see. */
+    /** A manager that does not say what it manages is let pass: claims outside the listener's transaction are refused. */
     private static boolean binds(PlatformTransactionManager manager, DataSource dataSource) {
-        if (manager instanceof KafkaAwareTransactionManager) {
-            return false;
-        }
         DataSource managed = ManagedDataSource.of(manager);
-        if (managed != null) {
-            return managed == dataSource;
-        }
-        try {
-            TransactionStatus status = manager.getTransaction(new DefaultTransactionDefinition());
-            try {
-                return TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder;
-            } finally {
-                manager.rollback(status);
-            }
-        } catch (TransactionException ex) {
-            logger.debug("Could not begin a transaction to see what {} does", manager, ex);
-            return true;
-        }
+        return (managed != null) ? managed == dataSource : !(manager instanceof KafkaAwareTransactionManager);
     }
 }

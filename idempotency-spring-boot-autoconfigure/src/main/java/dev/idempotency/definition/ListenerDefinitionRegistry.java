@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,6 +46,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private final PollSharingResolver polls;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean kafkaTransactionsRemoved = new AtomicBoolean();
+    private volatile Consumer<List<ProtectedListener>> inspection = found -> {};
     private volatile boolean running;
 
     public ListenerDefinitionRegistry(
@@ -112,6 +114,18 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                 && candidates.size() == candidates.get(0).methodCount()
                 && candidates.stream().allMatch(ListenerCandidate::isClaimed);
         return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
+    }
+
+    /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */
+    public void inspectLater(Consumer<List<ProtectedListener>> inspection) {
+        this.inspection = inspection;
+    }
+
+    /** Called when a container of protected listeners is complete. */
+    public void inspect(AbstractMessageListenerContainer<?, ?> container) {
+        this.inspection.accept(this.listeners.stream()
+                .filter(listener -> listener.container() == container)
+                .toList());
     }
 
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {

@@ -6,8 +6,7 @@ import dev.idempotency.observe.ConsumerDescription;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.stream.IntStream;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -16,7 +15,6 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
-import org.springframework.messaging.Message;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 
@@ -44,8 +42,6 @@ public record ProtectedListener(
         @Nullable UniqueConstraint constraint,
         List<ListenerFault> faults,
         @Nullable ListenerDefinition definition) {
-
-    private static final Set<String> OF_MESSAGE = Set.of("record", "payload", "headers", "coordinates");
 
     public ProtectedListener {
         faults = List.copyOf(faults);
@@ -85,24 +81,14 @@ public record ProtectedListener(
         return AopUtils.getTargetClass(this.bean);
     }
 
-    /** The method's parameters that its key expression names, other than the payload or record. */
-    public List<String> keyArguments() {
-        ListenerMethod called = new ListenerMethod(this.method, false, null);
-        List<String> names = called.parameterNames();
-        return IntStream.range(0, names.size())
-                .filter(index -> index != called.payloadIndex() || isMessage(index))
-                .mapToObj(names::get)
-                .filter(name -> !OF_MESSAGE.contains(name) && this.keyExpression != null)
-                .filter(name -> Pattern.compile("#" + Pattern.quote(name) + "\\b")
-                        .matcher(this.keyExpression)
-                        .find())
-                .toList();
-    }
-
-    private boolean isMessage(int index) {
-        ResolvableType type = ResolvableType.forMethodParameter(this.method, index);
-        return Stream.of(type, type.asCollection().getGeneric())
-                .anyMatch(each -> Message.class.isAssignableFrom(each.toClass()));
+    /** The method's parameters that its key needs, other than the payload or record. */
+    public Set<String> keyArguments() {
+        if (this.definition == null) {
+            return Set.of();
+        }
+        Set<String> arguments = new TreeSet<>(this.definition.candidates().ids().variables());
+        arguments.removeAll(this.definition.method().payloadNames());
+        return arguments;
     }
 
     /** How many methods its container calls: one, or all the handlers of its class. */

@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,8 +76,6 @@ class KeyCheckTests {
                 "#all",
                 "#some + '/x'",
                 "#about",
-                "#acknowledgment",
-                "#consumer.groupMetadata().memberId()",
                 "#message.headers[id]",
                 "#message.headers[\"id\"]",
                 "#message.getHeaders().get('id', T(java.util.UUID))",
@@ -199,9 +196,7 @@ class KeyCheckTests {
                 @Headers Map<String, Object> some,
                 @Header UUID id,
                 @Header(KafkaHeaders.OFFSET) long offset,
-                @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at,
-                Acknowledgment acknowledgment,
-                Consumer<?, ?> consumer) {}
+                @Header(KafkaHeaders.RECEIVED_TIMESTAMP) long at) {}
 
         void batches(List<Message<String>> messages, List<ConsumerRecord<String, String>> records) {}
 

@@ -28,8 +28,6 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.util.backoff.FixedBackOff;
 
@@ -57,13 +55,12 @@ class TransactionManagerCheckIT {
                         + ": " + finding.what().replaceFirst("does not manage .*|\\([^ ]*@.*", ""))
                 .containsExactlyInAnyOrder(
                         "transaction-manager several: The listener needs one transaction manager, but there are several and"
-                                + " none is named: [bound, hidden, other, unbound].",
+                                + " none is named: [bound, other].",
                         "transaction-manager nobody: The listener names the transaction manager 'nobody', but no"
                                 + " PlatformTransactionManager has that name or qualifier; there are"
-                                + " [bound, other, hidden, unbound, kafka].",
+                                + " [bound, other, kafka].",
                         "transaction-data-source other: Its transaction manager (JdbcTransactionManager) ",
                         "transaction-data-source kafka: Its transaction manager (KafkaTransactionManager) ",
-                        "transaction-data-source unbound: Its transaction manager (Hidden) ",
                         "transaction-attributes two: Its @Transactional uses another transaction manager ");
     }
 
@@ -97,16 +94,6 @@ class TransactionManagerCheckIT {
         PlatformTransactionManager other() {
             return new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:other"));
         }
-
-        @Bean
-        PlatformTransactionManager hidden(DataSource dataSource) {
-            return new Hidden(new JdbcTransactionManager(dataSource));
-        }
-
-        @Bean
-        PlatformTransactionManager unbound() {
-            return new Hidden(new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:unbound")));
-        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -117,25 +104,6 @@ class TransactionManagerCheckIT {
             var transactional = new DefaultKafkaProducerFactory<Object, Object>(producers.getConfigurationProperties());
             transactional.setTransactionIdPrefix("tx-");
             return new KafkaTransactionManager<>(transactional);
-        }
-    }
-
-    /** Does not tell what it manages. */
-    record Hidden(PlatformTransactionManager delegate) implements PlatformTransactionManager {
-
-        @Override
-        public TransactionStatus getTransaction(TransactionDefinition definition) {
-            return this.delegate.getTransaction(definition);
-        }
-
-        @Override
-        public void commit(TransactionStatus status) {
-            this.delegate.commit(status);
-        }
-
-        @Override
-        public void rollback(TransactionStatus status) {
-            this.delegate.rollback(status);
         }
     }
 
@@ -158,10 +126,6 @@ class TransactionManagerCheckIT {
         @IdempotentListener(transactionManager = "kafka")
         void kafka(String payload) {}
 
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "unbound")
-        void unbound(String payload) {}
-
         @Transactional("other")
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener(transactionManager = "bound")
@@ -175,10 +139,6 @@ class TransactionManagerCheckIT {
         @KafkaListener(topics = "t", groupId = "g")
         @IdempotentListener
         public void boundByPlaceholder(String payload) {}
-
-        @KafkaListener(topics = "t", groupId = "g")
-        @IdempotentListener(transactionManager = "hidden")
-        void hidden(String payload) {}
     }
 
     @Configuration(proxyBeanMethods = false)
