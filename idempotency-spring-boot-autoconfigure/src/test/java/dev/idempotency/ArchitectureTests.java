@@ -110,7 +110,7 @@ class ArchitectureTests {
             entry("check", 2_050),
             entry("database", 2_450),
             entry("definition", 2_050),
-            entry("failure", 2_150),
+            entry("failure", 2_200),
             entry("inbox", 1_500),
             entry("job", 250),
             entry("kafka", 2_100),
@@ -124,7 +124,7 @@ class ArchitectureTests {
             entry("redrive", 1_300),
             entry("result", 500),
             entry("retention", 650),
-            entry("store", 2_650));
+            entry("store", 2_700));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -39,6 +39,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private final OutcomeReporter reporter;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
+    private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
@@ -58,8 +59,14 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private @Nullable Object proceed() throws Throwable {
+        this.reporter.delivered(this.delivery.records());
         this.call.requireKeys();
         this.candidates = identify();
+        if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
+            this.delivery.skip();
+            this.definition.keyFailures().skipped(this.withoutKey);
+            return this.definition.method().resultWhenSkipped();
+        }
         try {
             Object result = execute();
             if (this.delivery.isNacked()) {
@@ -91,15 +98,20 @@ final class IdempotentInvocation implements TransactionSynchronization {
         List<Candidate> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                identified.add(identify(records.get(i), i));
+                Candidate candidate = identify(records.get(i), i);
+                if (candidate != null) {
+                    identified.add(candidate);
+                } else {
+                    this.withoutKey.add(RecordCoordinates.of(records.get(i)));
+                }
             } catch (RuntimeException ex) {
-                throw isSingle() ? this.definition.keyFailures().judge(ex, RecordCoordinates.of(records.get(i))) : ex;
+                throw isSingle() ? this.definition.keyFailures().judge(ex, records.get(i)) : ex;
             }
         }
         return identified;
     }
 
-    private Candidate identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable Candidate identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
@@ -128,6 +140,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
+                this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
     }

@@ -78,7 +78,7 @@ public final class ListenerContainerConfigurer {
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             ListenerDefinition first = methods.representative();
-            this.failures.install(container, first.consumer(), first.observer());
+            this.failures.install(container, first.consumer(), first.observer(), this.retryTopics::getIfAvailable);
         }
         this.definitions.inspect(container);
     }
