@@ -2,23 +2,39 @@ package dev.idempotency.check;
 
 import dev.idempotency.Check;
 import dev.idempotency.check.Findings.Report;
-import dev.idempotency.check.MessageParts.Carrier;
-import dev.idempotency.check.MessageParts.Part;
+import dev.idempotency.definition.ListenerMethod;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.key.KeyText;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
-import org.springframework.kafka.support.KafkaHeaders;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.kafka.listener.adapter.ConsumerRecordMetadata;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.Headers;
+import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks that a key expression gives the same key at every delivery, and another one for every message; and that a version
- * expression gives what the producer has given the state.
+ * expression gives what the producer has given the state. It looks at the text of the expression in its usual notations.
  */
 final class KeyCheck {
 
@@ -28,9 +44,8 @@ final class KeyCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
-    /** Headers that the consumer sets, anew for every delivery. */
-    private static final Set<String> MINTED =
-            Set.of(MessageHeaders.ID, MessageHeaders.TIMESTAMP, KafkaHeaders.DELIVERY_ATTEMPT);
+    /** Stands for the arguments of type {@code Message}. */
+    private static final String MESSAGE = "#__message";
 
     private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
             + "|\\b(randomUUID|currentTimeMillis|nanoTime|now|random|generateId|currentThread|getLocalHost)\\s*\\("
@@ -38,32 +53,98 @@ final class KeyCheck {
             + "|\\bjava\\.(util|security)\\.[\\w.]*Random\\w*|\\bnew\\s+java\\.util\\.Date\\s*\\(\\s*\\)"
             + "|\\bjava\\.time\\.(Clock|InstantSource)\\b");
 
+    /** Headers that the consumer sets, anew for every delivery. */
+    private static final Pattern MINTED = Pattern.compile(MESSAGE + "\\.headers(\\.|\\[')(id|timestamp)(?![\\w-])");
+
+    /** Not as the argument of a method, and not compared. */
+    private static final Pattern WHOLE = Pattern.compile(
+            "(?<![(,])(#record|#headers|" + MESSAGE + ")(\\.headers)?(\\.toString\\(\\))?(?![\\w.\\[=!])");
+
+    private static final Pattern OFFSET = Pattern.compile("#(record|coordinates)\\.offset\\b");
+
+    private static final Pattern OFFSET_OR_TIME = Pattern.compile("#(record|coordinates)\\.(offset|timestamp)\\b");
+
     /** Parts of a record that many records share. */
-    private static final Set<String> SHARED = Set.of(
-            "topic",
-            "partition",
-            "offset",
-            "timestamp",
-            "timestampType",
-            "leaderEpoch",
-            "serializedKeySize",
-            "serializedValueSize",
-            "group");
+    private static final Pattern SHARED = Pattern.compile("#(record|coordinates)\\."
+            + "(topic|partition|timestamp|timestampType|leaderEpoch|serializedKeySize|serializedValueSize)\\b");
+
+    private static final Pattern PROPERTY = Pattern.compile("#(\\w+)\\.([A-Za-z_]\\w*)");
 
     private final String role;
     private final String expression;
     private final String remedy;
-    private final MessageParts message;
-    private final List<Part> parts;
     private final Report report;
+    private final Map<String, Class<?>> types = new HashMap<>();
+    private final List<String> payloads = new ArrayList<>();
+    private boolean batch;
+
+    /** The expression in one notation, with the same names for arguments that are the same, and without its texts. */
+    private String code;
 
     private KeyCheck(String role, String expression, ProtectedListener listener, Report report) {
         this.role = role;
         this.expression = expression;
         this.remedy = role.equals("key") ? KEY_REMEDY : VERSION_REMEDY;
-        this.message = new MessageParts(expression, listener);
-        this.parts = this.message.parts();
         this.report = report;
+        this.code = expression
+                .replaceAll("\\s+", "")
+                .replace("?.", ".")
+                .replace('"', '\'')
+                .replace("getHeaders()", "headers")
+                .replace("headers()", "headers")
+                .replaceAll("\\.get\\('([^']*)'[^)]*\\)", "['$1']")
+                .replaceAll("\\[(\\w+)\\]", "['$1']");
+        String[] names = new DefaultParameterNameDiscoverer().getParameterNames(listener.method());
+        Parameter[] parameters = listener.method().getParameters();
+        for (int i = 0; names != null && i < names.length; i++) {
+            addParameter(names[i], parameters[i], ResolvableType.forMethodParameter(listener.method(), i));
+        }
+        if (this.payloads.size() < 2 || this.payloads.get(0).equals("payload")) {
+            this.payloads.clear();
+        }
+        ResolvableType payload = listener.payload();
+        this.types.remove("payload");
+        if (payload != null && this.payloads.isEmpty() && this.types.containsValue(elementOf(payload))) {
+            this.types.put("payload", elementOf(payload));
+        }
+    }
+
+    /** In a batch, each message has its element of an argument. */
+    private void addParameter(String name, Parameter parameter, ResolvableType declared) {
+        Class<?> element = elementOf(declared);
+        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
+        if (header != null) {
+            rename(name, MESSAGE + ".headers['%s']".formatted(header.name().isEmpty() ? name : header.name()));
+        } else if (element == ConsumerRecord.class || element == ConsumerRecordMetadata.class) {
+            rename(name, "#record");
+        } else if (Message.class.isAssignableFrom(element)) {
+            rename(name, MESSAGE);
+        } else if (element == MessageHeaders.class || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class)) {
+            rename(name, MESSAGE + ".headers");
+        } else if (!ListenerMethod.isInfrastructure(element)) {
+            this.types.put(name, element);
+            this.payloads.add(name);
+            this.batch |= element != declared.toClass();
+            if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
+                // It is clear then, whatever the others are.
+                this.payloads.add(0, "payload");
+            }
+        }
+    }
+
+    private static Class<?> elementOf(ResolvableType type) {
+        if (type.isArray()) {
+            return type.getComponentType().toClass();
+        }
+        ResolvableType collection = type.as(Collection.class);
+        return (collection != ResolvableType.NONE) ? collection.getGeneric(0).toClass() : type.toClass();
+    }
+
+    /** Variables of the message itself win over arguments of the same name. */
+    private void rename(String argument, String name) {
+        if (!Set.of("record", "coordinates", "headers", "payload").contains(argument)) {
+            this.code = this.code.replaceAll("#" + argument + "\\b", Matcher.quoteReplacement(name));
+        }
     }
 
     static void check(ProtectedListener listener, Report report) {
@@ -75,8 +156,11 @@ final class KeyCheck {
         }
         if (listener.versionExpression() != null) {
             KeyCheck check = new KeyCheck("version", listener.versionExpression(), listener, report);
-            if (check.isDefinite()) {
-                check.checkVersion();
+            if (check.isDefinite() && OFFSET_OR_TIME.matcher(check.code).find()) {
+                check.add(
+                        Check.AMBIGUOUS_KEY,
+                        "uses the record's offset or timestamp, and a copy of an old state gets a new one.",
+                        VERSION_REMEDY);
             }
         }
     }
@@ -87,13 +171,11 @@ final class KeyCheck {
 
     /** Checks what keys and versions have in common; one expression gives one finding, where one is enough. */
     private boolean isDefinite() {
-        List<String> possible = this.message.possiblePayloads();
-        if (!possible.isEmpty()
-                && this.parts.stream().anyMatch(part -> part.variable().equals("payload"))) {
+        if (!this.payloads.isEmpty() && this.code.matches(".*#payload\\b.*")) {
             // A custom argument resolver may give the listener something that is not part of the message.
             add(
                     Check.AMBIGUOUS_KEY,
-                    "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", possible)),
+                    "uses #payload, which may be any of its parameters %s.".formatted(String.join(", ", this.payloads)),
                     "Put @Payload before the one that is the message's, or write its own name in place of #payload.");
         }
         String changing = changingPart();
@@ -107,7 +189,8 @@ final class KeyCheck {
         if (lacksProperty()) {
             return false;
         }
-        boolean constant = this.parts.isEmpty() && !this.message.usesBeans();
+        String withoutTexts = this.code.replaceAll("'[^']*'", "");
+        boolean constant = !withoutTexts.contains("#") && !withoutTexts.contains("@");
         if (constant) {
             add(Check.AMBIGUOUS_KEY, "is the same for all messages, as it uses no variable.", this.remedy);
         }
@@ -115,31 +198,40 @@ final class KeyCheck {
     }
 
     private @Nullable String changingPart() {
-        Matcher matcher = CHANGING.matcher(this.expression);
-        if (matcher.find()) {
-            return "'" + matcher.group() + "'";
+        Matcher changing = CHANGING.matcher(this.expression);
+        if (changing.find()) {
+            return "'" + changing.group() + "'";
         }
-        for (Part part : this.parts) {
-            if (part.carrier() == Carrier.HEADERS && MINTED.contains(part.name())) {
-                return "the header '%s' that is set in the consumer".formatted(part.name());
-            }
-            if (part.isWholeCarrier()) {
-                return "'%s' as a whole".formatted(part.text());
-            }
+        Matcher minted = MINTED.matcher(this.code);
+        if (minted.find()) {
+            return "the header '%s' that is set in the consumer".formatted(minted.group(2));
         }
-        return null;
+        return WHOLE.matcher(this.code).find() ? "a record, a Message or headers as a whole" : null;
     }
 
+    /** Whether the class of an argument has no such property. A subclass or a map may have more; a batch, elements or not. */
     private boolean lacksProperty() {
-        for (Part part : this.parts) {
-            List<String> properties = this.message.propertiesWithout(part);
-            if (!properties.isEmpty()) {
-                Class<?> type = this.message.type(part.variable());
+        Matcher matcher = PROPERTY.matcher(this.code.replaceAll("'[^']*'", ""));
+        while (matcher.find()) {
+            Class<?> type = this.types.getOrDefault(matcher.group(1), Object.class);
+            String name = matcher.group(2);
+            boolean definite = (type == String.class || !type.getName().startsWith("java."))
+                    && !this.batch
+                    && !Modifier.isAbstract(type.getModifiers())
+                    && !Map.class.isAssignableFrom(type);
+            Set<String> properties = new TreeSet<>();
+            ReflectionUtils.doWithFields(
+                    type, field -> properties.add(field.getName()), field -> !Modifier.isStatic(field.getModifiers()));
+            Set<String> members = new HashSet<>(properties);
+            ReflectionUtils.doWithMethods(type, method -> members.add(method.getName()));
+            String capitalized = StringUtils.capitalize(name);
+            if (definite
+                    && Stream.of(name, "get" + capitalized, "is" + capitalized).noneMatch(members::contains)) {
                 add(
                         Check.KEY_EXPRESSION,
-                        "reads '%s', but %s has no property '%s'.".formatted(part.text(), type.getName(), part.name()),
+                        "reads '%s', but %s has no property '%s'.".formatted(matcher.group(), type.getName(), name),
                         (type == String.class)
-                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(part.name())
+                                ? "For JSON text, use #jsonPath(#payload, '$.%s').".formatted(name)
                                 : "Use one that it has: %s.".formatted(String.join(", ", properties)));
                 return true;
             }
@@ -147,45 +239,27 @@ final class KeyCheck {
         return false;
     }
 
-    private void checkVersion() {
-        this.parts.stream()
-                .filter(part ->
-                        part.isOfRecord() && Set.of("timestamp", "offset").contains(part.name()))
-                .findFirst()
-                .ifPresent(part -> add(
-                        Check.AMBIGUOUS_KEY,
-                        "uses '%s', which is of the record and not of the state in it: a copy of an old state gets a new one."
-                                .formatted(part.text()),
-                        VERSION_REMEDY));
-    }
-
     private void checkKey() {
-        Class<?> type = this.message.type(this.expression.strip().substring(1));
-        if (this.expression.strip().startsWith("#") && KeyText.isNeverKey(type)) {
+        Class<?> type = this.types.getOrDefault(this.code.substring(1), Object.class);
+        if (KeyText.isNeverKey(type)) {
             add(
                     Check.KEY_EXPRESSION,
                     "gives a %s, whose text may differ between deliveries.".formatted(type.getTypeName()),
                     "Make it a text, a number or a UUID, by a part that tells messages apart, as in '%s.id'."
                             .formatted(this.expression));
         }
-        Set<String> ofRecord = this.parts.stream()
-                .filter(Part::isOfRecord)
-                .map(Part::name)
-                .collect(Collectors.toCollection(TreeSet::new));
-        if (ofRecord.contains("offset")) {
-            if (!ofRecord.contains("partition")) {
+        String others = SHARED.matcher(this.code.replaceAll("'[^']*'", "")).replaceAll("");
+        if (OFFSET.matcher(this.code).find()) {
+            if (!this.code.contains(".partition")) {
                 add(
                         Check.AMBIGUOUS_KEY,
                         "uses the offset without the partition, and every partition has the same offsets.",
                         "Write @IdempotentListener(key = \"#coordinates\"), or better take an id from the message.");
             }
-        } else if (!this.message.usesBeans()
-                && SHARED.containsAll(ofRecord)
-                && this.parts.stream().allMatch(Part::isOfRecord)) {
+        } else if (!others.contains("#") && !others.contains("@")) {
             add(
                     Check.AMBIGUOUS_KEY,
-                    "uses nothing of the message but its %s, which others have as well."
-                            .formatted(String.join(" and ", ofRecord)),
+                    "uses nothing of the message but its topic, partition or timestamp, which others have as well.",
                     KEY_REMEDY);
         }
     }

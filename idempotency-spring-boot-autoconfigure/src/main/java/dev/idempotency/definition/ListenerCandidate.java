@@ -12,7 +12,6 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.RetryableTopic;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
@@ -50,7 +49,7 @@ record ListenerCandidate(
     private static Set<Method> methodsOf(AnnotatedElement element, Class<?> targetClass) {
         return (element instanceof Method method)
                 ? Set.of(AopUtils.getMostSpecificMethod(method, targetClass))
-                : MethodIntrospector.selectMethods(targetClass, IdempotentListenerAnnotations::isKafkaHandler);
+                : IdempotentListenerAnnotations.kafkaHandlers(targetClass);
     }
 
     Class<?> targetClass() {
@@ -60,19 +59,10 @@ record ListenerCandidate(
     /** Its class and method. All handlers of a class are one listener: which is called depends on the payload alone. */
     String name() {
         String type = ClassUtils.getUserClass(targetClass()).getSimpleName();
-        return isHandler() ? type : type + "." + methodName();
-    }
-
-    /** Kotlin appends the module's name, which depends on the build, to the name of an internal function. */
-    private String methodName() {
-        String name = this.method.getName();
-        int end = KotlinDetector.isKotlinType(this.method.getDeclaringClass()) ? name.indexOf('$') : -1;
-        return (end > 0) ? name.substring(0, end) : name;
-    }
-
-    /** Whether it is one of a class's {@code @KafkaHandler} methods. */
-    boolean isHandler() {
-        return !(this.element instanceof Method);
+        // Kotlin appends the module's name, which depends on the build, to the name of an internal function.
+        boolean kotlin = KotlinDetector.isKotlinType(this.method.getDeclaringClass());
+        String name = kotlin ? this.method.getName().replaceFirst("(?<=.)\\$.*", "") : this.method.getName();
+        return (this.element instanceof Method) ? type + "." + name : type;
     }
 
     /** How many methods its container calls, protected or not. */

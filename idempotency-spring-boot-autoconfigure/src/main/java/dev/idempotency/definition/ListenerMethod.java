@@ -5,6 +5,7 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -66,16 +67,14 @@ public final class ListenerMethod {
 
     private static int payloadIndex(Parameter[] parameters) {
         int candidate = NONE;
-        for (int i = 0; i < parameters.length; i++) {
+        for (int i = parameters.length - 1; i >= 0; i--) {
             Parameter parameter = parameters[i];
             if (AnnotatedElementUtils.hasAnnotation(parameter, Payload.class)) {
                 return i;
             }
             boolean header = AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
                     || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
-            if (candidate == NONE && !header && !isInfrastructure(parameter.getType())) {
-                candidate = i;
-            }
+            candidate = (header || isInfrastructure(parameter.getType())) ? candidate : i;
         }
         return candidate;
     }
@@ -155,7 +154,7 @@ public final class ListenerMethod {
                 && this.payloadIndex < this.names.size()
                 && Stream.of(type, type.asCollection().getGeneric())
                         .noneMatch(each -> Message.class.isAssignableFrom(each.toClass()));
-        return named ? Set.of("payload", this.names.get(this.payloadIndex)) : Set.of("payload");
+        return new HashSet<>(named ? List.of("payload", this.names.get(this.payloadIndex)) : List.of("payload"));
     }
 
     /** The parameter for the payload, or {@code null} if there is none. */

@@ -58,7 +58,7 @@ final class ListenerResolver {
         this.texts = new AnnotationTexts(beanFactory);
         this.identities = new IdentityResolver(beanFactory, defaults.keyResolver());
         this.transactions = new TransactionResolver(beanFactory);
-        this.strategies = new StrategyResolver(defaults);
+        this.strategies = new StrategyResolver(defaults, this.texts);
     }
 
     /**
@@ -79,11 +79,7 @@ final class ListenerResolver {
                 faults.collect(annotation.strategy(), () -> this.strategies.require(annotation.strategy(), consumer));
         TransactionAttribute attribute = this.transactions.attributesOf(candidate.method(), candidate.targetClass());
         faults.found()
-                .addAll(StrategyValidator.validate(
-                        annotation,
-                        attribute,
-                        candidate.hasRetryTopics(this.beanFactory),
-                        this.texts::resolveIfPossible));
+                .addAll(this.strategies.validate(annotation, attribute, candidate.hasRetryTopics(this.beanFactory)));
         boolean perPoll = faults.collect(
                 false,
                 () -> this.texts.resolveFlag(annotation.transactionPerPoll(), false, Check.TRANSACTION_PER_POLL));

@@ -10,7 +10,6 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.annotation.KafkaListener;
@@ -94,8 +93,7 @@ public record ProtectedListener(
     /** How many methods its container calls: one, or all the handlers of its class. */
     public int methodCount() {
         return IdempotentListenerAnnotations.isKafkaHandler(this.method)
-                ? MethodIntrospector.selectMethods(targetClass(), IdempotentListenerAnnotations::isKafkaHandler)
-                        .size()
+                ? IdempotentListenerAnnotations.kafkaHandlers(targetClass()).size()
                 : 1;
     }
 

@@ -1,7 +1,6 @@
 package dev.idempotency.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.idempotency.Check;
@@ -10,8 +9,6 @@ import dev.idempotency.FailedChecksException;
 import dev.idempotency.IdempotentListener;
 import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
 import dev.idempotency.testing.TestPostgres;
@@ -89,7 +86,7 @@ class ListenerChecksIT {
     }
 
     @Test
-    void anApplicationWithoutFaultsStartsInSilenceAndALazyListenerIsCheckedWhenItIsCreated(CapturedOutput output) {
+    void listenersWithoutFaultsAreNamedInTheLogAndLazyOnesCheckedWhenTheyAreCreated(CapturedOutput output) {
         try (TestApplication app = start("any=thing", Faultless.class, LazyListeners.class)) {
             assertThat(app.bean(ListenerChecks.class).isRunning()).isTrue();
             awaitBrokerChecks();
@@ -97,7 +94,13 @@ class ListenerChecksIT {
             assertThat(app.bean(KafkaListenerEndpointRegistry.class).getListenerContainers())
                     .hasSize(7);
 
+            assertThat(output)
+                    .contains("Idempotent consumers: 6", "  'transactional/Faultless.transactional': Faultless.")
+                    .contains("  'keyed': Faultless.keyed on [%s], key from expression '#payload', remembered for 30d"
+                            .formatted(TOPIC));
+
             app.bean(LazyFaultless.class);
+            assertThat(output).contains("Idempotent consumers: 1", "  'lazy/LazyFaultless.on': LazyFaultless.on on ");
             FailedChecksException failure = failure(catchThrowable(() -> app.bean(LazyFaulty.class)));
 
             assertThat(failure.findings())
@@ -154,15 +157,6 @@ class ListenerChecksIT {
         }
     }
 
-    @Test
-    void aCheckThatCannotBeRelaxedIsRefusedByName() {
-        assertThatThrownBy(() -> start("idempotency.relaxed-checks=key-expression", Faultless.class))
-                .rootCause()
-                .hasMessage(
-                        "idempotency.relaxed-checks names 'key-expression', which cannot be relaxed: No message would"
-                                + " have a key, or a version.");
-    }
-
     @ParameterizedTest
     @CsvSource(delimiter = ';', textBlock = """
             idempotency.checks=off ; Unworkable ; KEY_EXPRESSION ; names the variable #nothing ; Write an expression
@@ -186,45 +180,10 @@ class ListenerChecksIT {
     }
 
     @Test
-    void aListenerInAConfigurationClassIsNamedAfterThatClass() {
-        try (TestApplication app = start("any=thing", Configured.class)) {
-            assertThat(app.bean(ListenerDefinitionRegistry.class).consumers())
-                    .extracting(ConsumerDescription::name)
-                    .contains("configured/Configured.on");
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "idempotency.key.headers=; idempotency.key.headers must name one header or more",
-                "idempotency.retention=60000d; idempotency.retention must be at most 36500d, but is 60000d",
-                "idempotency.inbox.retention.failed=99999999d; idempotency.inbox.retention.failed must be at most",
-                "idempotency.cleanup.orphans-after=99999999d; idempotency.cleanup.orphans-after must be at most",
-            })
-    void aValueThatNothingCouldWorkWithKeepsTheApplicationFromStarting(String property, String message) {
-        assertThatThrownBy(() -> start(property, Quiet.class)).rootCause().hasMessageContaining(message);
-    }
-
-    @Test
     void nothingIsCheckedWhenTheLibraryIsSwitchedOff() {
         try (TestApplication app = start("idempotency.enabled=false", Faulty.class, Unworkable.class)) {
             assertThat(app.context().getBeanNamesForType(ListenerChecks.class)).isEmpty();
         }
-    }
-
-    @Configuration
-    static class Configured {
-
-        @Bean
-        String someBean() {
-            return "some bean";
-        }
-
-        @KafkaListener(topics = "${topic}", groupId = "configured")
-        @IdempotentListener
-        void on(String payload) {}
     }
 
     static class Quiet {
@@ -260,8 +219,15 @@ class ListenerChecksIT {
         }
     }
 
+    /** Spring makes a subclass of it, which does not name the consumers. */
+    @Configuration
     @Import({Faultless.Handlers.class, Faultless.Meta.class, Faultless.Unprotected.class})
     static class Faultless {
+
+        @Bean
+        String someBean() {
+            return "some bean";
+        }
 
         @Transactional
         @KafkaListener(topics = "${topic}", groupId = "transactional")
