@@ -109,13 +109,13 @@ class ArchitectureTests {
             entry("autoconfigure", 1_700),
             entry("check", 2_050),
             entry("database", 2_450),
-            entry("definition", 2_050),
+            entry("definition", 2_250),
             entry("failure", 2_200),
             entry("inbox", 1_500),
             entry("job", 250),
             entry("kafka", 2_100),
             entry("key", 1_200),
-            entry("listener", 2_550),
+            entry("listener", 2_600),
             entry("metrics", 700),
             entry("observe", 450),
             entry("operation", 750),
@@ -124,7 +124,7 @@ class ArchitectureTests {
             entry("redrive", 1_300),
             entry("result", 500),
             entry("retention", 650),
-            entry("store", 2_700));
+            entry("store", 2_800));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param keyResolver who finds the key where there is no expression
  * @param outages receives commits, as an outage ends with one
  * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
+ * @param claimAtCommit whether record listeners that gain by it claim with the commit
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
@@ -33,7 +34,8 @@ public record ListenerDefaults(
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
         @Nullable KeptResults results,
-        boolean transactionPerPoll) {
+        boolean transactionPerPoll,
+        boolean claimAtCommit) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

@@ -105,6 +105,11 @@ final class ListenerResolver {
                 null,
                 () -> this.strategies.findUniqueConstraint(
                         strategy, this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY)));
+        boolean atCommit = faults.collect(
+                false,
+                () -> this.texts.resolveFlag(annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
+                        && manager != null
+                        && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         InboxRecorder inbox = faults.<@Nullable InboxRecorder>collect(null, () -> inbox(candidate, consumer));
         ConsumerDescription description = new ConsumerDescription(
                 consumer,
@@ -135,7 +140,7 @@ final class ListenerResolver {
                             this.defaults.outages()::classify,
                             observer),
                     () -> new ClaimedTransaction(manager, attribute, this.strategies.store(), afterCommit),
-                    this.strategies.create(strategy, consumer, topics, observer, constraint),
+                    this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                     conflicts,
                     inbox,
                     observer);

@@ -4,11 +4,11 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
@@ -35,7 +35,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
-    private final AdmissionStrategy strategy;
+    private AdmissionStrategy strategy;
     private final OutcomeReporter reporter;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
@@ -123,12 +123,13 @@ final class IdempotentInvocation implements TransactionSynchronization {
         try {
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
-            Duplicate duplicate = findDuplicate(ex);
-            if (duplicate == null) {
+            Admission refusal = findRefusal(ex);
+            if (refusal == null) {
                 throw ex;
             }
+            requireNoConflict(refusal);
             this.delivery.skip();
-            this.reporter.committed(new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
+            this.reporter.committed(refusal, System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -147,12 +148,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private @Nullable Object claimAndCall() throws Throwable {
         Admission answer = claim();
-        if (this.definition.conflicts().isFailure()) {
-            // It must not be dropped: what was claimed beside it is undone.
-            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
-                throw new ConflictFoundException(first.getKey(), first.getValue());
-            }
-        }
+        requireNoConflict(answer);
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
@@ -169,6 +165,15 @@ final class IdempotentInvocation implements TransactionSynchronization {
         return callAndStore(answer.admitted());
     }
 
+    private void requireNoConflict(Admission answer) {
+        if (this.definition.conflicts().isFailure()) {
+            // It must not be dropped: what was claimed beside it is undone.
+            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+                throw new ConflictFoundException(first.getKey(), first.getValue());
+            }
+        }
+    }
+
     private String describe(@Nullable MessageId claimed) {
         return "%s of consumer '%s'"
                 .formatted(
@@ -180,6 +185,9 @@ final class IdempotentInvocation implements TransactionSynchronization {
         if (this.candidates.isEmpty()) {
             // A filter has left nothing of a batch.
             return new Admission(List.of(), List.of());
+        }
+        if (isSingle()) {
+            this.strategy = this.strategy.within(this.transaction.isOwn());
         }
         if (!this.strategy.isClaim()) {
             return this.strategy.admit(this.candidates);
@@ -226,7 +234,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             throw ex;
         }
-        this.transaction.lookBeforeCommit();
+        this.transaction.lookBeforeCommit(() -> this.strategy.commit(admitted));
     }
 
     /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
@@ -242,18 +250,22 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     /**
-     * The message that is a duplicate, as the failure of its transaction shows where a constraint is to tell. Several are
-     * redelivered, and processed one by one.
+     * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
+     * Several are redelivered, and processed one by one.
      */
-    private @Nullable Duplicate findDuplicate(Throwable failure) {
+    private @Nullable Admission findRefusal(Throwable failure) {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
         FatalErrors.rethrow(failure);
         try {
-            return (this.candidates.size() == 1 && this.mayBeRefused && this.strategy.isRefusal(failure))
-                    ? this.strategy.duplicateOf(this.candidates.get(0), failure)
+            return (this.candidates.size() == 1 && this.mayBeRefused)
+                    ? this.strategy.refusalOf(this.candidates.get(0), failure)
                     : null;
+        } catch (StoreFailedException ex) {
+            // It is not known whether the message was to blame.
+            ex.addSuppressed(failure);
+            throw ex;
         } catch (RuntimeException ex) {
             // It is redelivered until the database can be asked.
             failure.addSuppressed(ex);

@@ -58,14 +58,9 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public boolean isRefusal(Throwable failure) {
-        // The listener has caught the violation and returned.
-        return !(failure instanceof UnexpectedRollbackException) && find(failure) != null;
-    }
-
-    @Override
-    public @Nullable Duplicate duplicateOf(Candidate refused, Throwable failure) {
-        SQLException violation = find(failure);
+    public @Nullable Admission refusalOf(Candidate refused, Throwable failure) {
+        // With an UnexpectedRollbackException the listener has caught the violation and returned.
+        SQLException violation = (failure instanceof UnexpectedRollbackException) ? null : find(failure);
         if (violation == null) {
             return null;
         }
@@ -79,7 +74,8 @@ record UniqueConstraintStrategy(
                     this.constraint.name());
             return null;
         }
-        return new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null);
+        return new Admission(
+                List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 
     /** Returns the violation of this constraint, or {@code null} if there is none, or one of another constraint as well. */

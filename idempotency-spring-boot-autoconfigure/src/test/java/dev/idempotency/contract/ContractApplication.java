@@ -96,6 +96,8 @@ final class ContractApplication implements AutoCloseable {
                     perform pg_terminate_backend(pg_backend_pid()), pg_sleep(10);
                 elsif new.command = 'fails-at-commit' or (new.command = 'fails-at-commit-once' and new.attempt = 1) then
                     raise exception 'told to fail';
+                elsif new.command = 'violates-at-commit' then
+                    raise exception 'told to fail' using errcode = '23505';
                 end if;
                 return null;
             end $$

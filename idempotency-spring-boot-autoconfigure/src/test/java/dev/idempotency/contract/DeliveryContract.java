@@ -49,9 +49,12 @@ abstract class DeliveryContract {
                         .expect(effects("b", "c"), stale(1), duplicates(1)),
 
                 // The same message concurrently.
-                contended(kind, "waits-for-rival"),
-                contended(kind, "waits-for-rival-and-fails-once"),
+                contended(kind, "waits-for-rival").unless(kind.atCommit, "its rival does not wait"),
+                contended(kind, "waits-for-rival-and-fails-once").unless(kind.atCommit, "its rival does not wait"),
+                contended(kind, "meets-rival").unless(!kind.atCommit, "its rival waits"),
+                contended(kind, "meets-rival-and-fails-once").unless(!kind.atCommit, "its rival waits"),
                 contended(kind, "outlasts-the-claim")
+                        .unless(kind.atCommit, "it holds its claim for no longer than the commit")
                         .unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
@@ -100,6 +103,14 @@ abstract class DeliveryContract {
                 scenario(kind)
                         .send("1:a", "2:fails-at-commit-once", "3:c")
                         .expect(effects("a", "fails-at-commit-once", "c"), deadLetters(), duplicates(0)),
+                scenario(kind)
+                        .send("1:a", "2:violates-at-commit", "3:c")
+                        .expect(effects("a", "c"), deadLetters("violates-at-commit"))
+                        .unless(!kind.atCommit, "it is any other failure to commit"),
+                identified(kind)
+                        .send("1:fails-if-repeated", "1:fails-if-repeated", "3:c")
+                        .expect(effects("fails-if-repeated", "c"), deadLetters(), duplicates(1))
+                        .unless(kind.strategy != Strategy.MESSAGE_ID, "that is up to the listener"),
                 scenario(kind)
                         .send("1:a", "2:outage@after-commit", "3:c")
                         .expect(

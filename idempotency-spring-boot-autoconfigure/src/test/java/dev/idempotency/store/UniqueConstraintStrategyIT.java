@@ -62,35 +62,39 @@ class UniqueConstraintStrategyIT {
         testDatabase.close();
     }
 
+    private static boolean isRefusal(Throwable failure) {
+        return strategy.refusalOf(MESSAGE, failure) != null;
+    }
+
     @Test
     void aViolationCountsAnywhereAmongTheCausesAndTheErrorsOfABatch() {
-        assertThat(strategy.isRefusal(violation)).isTrue();
-        assertThat(strategy.isRefusal(new Exception(new Error(violation)))).isTrue();
+        assertThat(isRefusal(violation)).isTrue();
+        assertThat(isRefusal(new Exception(new Error(violation)))).isTrue();
         SQLException first = new SQLException("a warning of the driver's", "01000");
         first.setNextException(violation);
-        assertThat(strategy.isRefusal(new IllegalStateException(first))).isTrue();
+        assertThat(isRefusal(new IllegalStateException(first))).isTrue();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0]);
         batch.setNextException(violation);
-        assertThat(strategy.isRefusal(batch)).isTrue();
+        assertThat(isRefusal(batch)).isTrue();
     }
 
     @Test
     void oneOfAnotherConstraintDoesNotCountNorBothTogether() {
-        assertThat(strategy.isRefusal(ofAnother)).isFalse();
-        assertThat(strategy.isRefusal(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
+        assertThat(isRefusal(ofAnother)).isFalse();
+        assertThat(isRefusal(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
                 .isFalse();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0], ofAnother);
         batch.setNextException(violation);
-        assertThat(strategy.isRefusal(batch)).isFalse();
+        assertThat(isRefusal(batch)).isFalse();
     }
 
     @Test
     void oneThatTheListenerHasCaughtOrThatWasSuppressedDoesNotCount() {
-        assertThat(strategy.isRefusal(new UnexpectedRollbackException("marked", violation)))
+        assertThat(isRefusal(new UnexpectedRollbackException("marked", violation)))
                 .isFalse();
         IllegalStateException other = new IllegalStateException("something else");
         other.addSuppressed(violation);
-        assertThat(strategy.isRefusal(other)).isFalse();
+        assertThat(isRefusal(other)).isFalse();
     }
 
     @Test
@@ -102,13 +106,13 @@ class UniqueConstraintStrategyIT {
         RuntimeException inner = new RuntimeException("inner", outer);
         outer.initCause(inner);
         two.initCause(outer);
-        assertThat(strategy.isRefusal(two)).isFalse();
+        assertThat(isRefusal(two)).isFalse();
     }
 
     @Test
     void ofTheDuplicateNothingIsKnownButThatItIsOne() {
-        assertThat(strategy.duplicateOf(MESSAGE, violation))
-                .isEqualTo(new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null));
+        Duplicate duplicate = new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null);
+        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new Admission(List.of(), List.of(duplicate)));
     }
 
     @Test
