@@ -5,7 +5,6 @@ import dev.idempotency.IdempotentOperations;
 import dev.idempotency.Strategy;
 import dev.idempotency.definition.ListenerDefaults;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
-import dev.idempotency.definition.ListenerInspection;
 import dev.idempotency.failure.ErrorHandlerInstaller;
 import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.InboxRecorderFactory;
@@ -85,10 +84,9 @@ public final class IdempotencyAutoConfiguration {
     ListenerContainerConfigurer idempotencyListenerContainerConfigurer(
             ListenerDefinitionRegistry definitions,
             ObjectProvider<DestinationTopicResolver> retryTopics,
-            ObjectProvider<ListenerInspection> inspection,
             ErrorHandlerInstaller errorHandlers,
             BeanFactory beanFactory) {
-        return new ListenerContainerConfigurer(definitions, retryTopics, inspection, errorHandlers, beanFactory);
+        return new ListenerContainerConfigurer(definitions, retryTopics, errorHandlers, beanFactory);
     }
 
     @Bean
