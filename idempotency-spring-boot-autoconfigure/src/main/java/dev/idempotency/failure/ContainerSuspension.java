@@ -25,32 +25,14 @@ import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.converter.MessageConversionException;
 
 /** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
-final class ContainerSuspension {
+record ContainerSuspension(
+        Outage outage,
+        ConsumerPauses pauses,
+        ConsumerObserver observer,
+        MessageListenerContainer container,
+        Supplier<@Nullable DestinationTopicResolver> retryTopics) {
 
     private static final Logger logger = LoggerFactory.getLogger(ContainerSuspension.class);
-
-    private final Outage outage;
-    private final ConsumerPauses pauses;
-    private final ConsumerObserver observer;
-    private final MessageListenerContainer container;
-    private final Supplier<@Nullable DestinationTopicResolver> retryTopics;
-
-    ContainerSuspension(
-            Outage outage,
-            ConsumerPauses pauses,
-            ConsumerObserver observer,
-            MessageListenerContainer container,
-            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
-        this.outage = outage;
-        this.pauses = pauses;
-        this.observer = observer;
-        this.container = container;
-        this.retryTopics = retryTopics;
-    }
-
-    ConsumerObserver observer() {
-        return this.observer;
-    }
 
     /**
      * Pauses the consumer unless the failure is the message's own, which is for the error handler.

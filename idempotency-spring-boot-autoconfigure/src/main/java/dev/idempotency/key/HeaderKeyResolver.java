@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The id of a CloudEvent in binary mode ({@code ce_id}) is only unique together with its source, which is put before
  * it, with a blank between the two: a source is a URI and has no blank in it.
  */
-public final class HeaderKeyResolver implements MessageKeyResolver {
+public record HeaderKeyResolver(List<String> headers) implements MessageKeyResolver {
 
     public static final String IDEMPOTENCY_KEY = "idempotency-key";
     public static final String CLOUD_EVENT_ID = "ce_id";
@@ -33,10 +33,8 @@ public final class HeaderKeyResolver implements MessageKeyResolver {
     /** Stands for bytes that are not UTF-8. */
     private static final char REPLACEMENT = '\uFFFD';
 
-    private final List<String> headers;
-
-    public HeaderKeyResolver(List<String> headers) {
-        this.headers = List.copyOf(headers);
+    public HeaderKeyResolver {
+        headers = List.copyOf(headers);
     }
 
     @Override

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Status;
 
 /** Its driver throws much of what it does not know as a failure of the connection, and its states say little. */
-class MariaDbFailuresIT extends AbstractOtherDatabaseIT {
+class MariaDbFailuresIT extends AbstractStoreFailuresIT {
 
     private final String user = "app_" + UUID.randomUUID().toString().substring(0, 8);
 

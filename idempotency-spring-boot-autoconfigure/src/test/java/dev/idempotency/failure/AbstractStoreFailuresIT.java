@@ -27,13 +27,13 @@ import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.kafka.annotation.KafkaListener;
 
-/** What is waited for, and what is not, on databases other than PostgreSQL. */
+/** Failures of the library's own statements cost no message; a listener's own are not waited for for ever. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class AbstractOtherDatabaseIT {
+abstract class AbstractStoreFailuresIT {
 
     static final int MAX_ATTEMPTS = 2;
 
-    private final String topic = TestKafka.uniqueName("records");
+    final String topic = TestKafka.uniqueName("records");
 
     TestApplication app;
 
@@ -42,6 +42,10 @@ abstract class AbstractOtherDatabaseIT {
 
     /** The URL of the same database for somebody who may do anything. */
     abstract String adminUrl();
+
+    Class<?> listeners() {
+        return Listeners.class;
+    }
 
     @BeforeAll
     void start() throws SQLException {
@@ -56,7 +60,7 @@ abstract class AbstractOtherDatabaseIT {
                         "idempotency.errors.max-interval=50ms",
                         "idempotency.errors.max-attempts=" + MAX_ATTEMPTS,
                         "idempotency.errors.outage.max-interval=100ms"),
-                Listeners.class);
+                listeners());
     }
 
     @AfterAll
@@ -162,8 +166,8 @@ abstract class AbstractOtherDatabaseIT {
     @Import({Effects.class, Retries.class})
     static class Listeners {
 
-        private final Effects effects;
-        private final JdbcTemplate jdbc;
+        final Effects effects;
+        final JdbcTemplate jdbc;
         private final Map<String, Integer> attempts = new ConcurrentHashMap<>();
 
         Listeners(Effects effects, JdbcTemplate jdbc) {
@@ -177,13 +181,17 @@ abstract class AbstractOtherDatabaseIT {
             return this.attempts;
         }
 
+        void deposit() {
+            this.jdbc.update("update account set balance = balance + 1 where id = 1");
+        }
+
         @KafkaListener(topics = "${topic}", groupId = "${topic}")
         @IdempotentListener("records")
         void onRecord(String payload) {
             this.attempts.merge(payload, 1, Integer::sum);
             this.effects.happen(payload);
             switch (payload) {
-                case "deposit" -> this.jdbc.update("update account set balance = balance + 1 where id = 1");
+                case "deposit" -> deposit();
                 case "grammar" -> this.jdbc.update("insert into no_such_table values (1)");
                 case "signal" -> this.jdbc.execute("signal sqlstate '45000' set message_text = 'refused'");
                 default -> {}
