@@ -95,7 +95,9 @@ public final class Reconciliation implements DisposableBean {
                     null);
         }
         if (request.replayFrom() != null
-                && own.stream().map(ProtectedListener::container).anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
+                && own.stream()
+                        .map(ProtectedListener::container)
+                        .anyMatch(DeserializerInstrumentation::hasOtherInterceptor)) {
             throw new ReconciliationException(
                     "Consumer '%s' has a RecordInterceptor or BatchInterceptor, which may have skipped what is missing, and would skip it again. Reconcile it without replayFrom, and send again what you know to be lost."
                             .formatted(consumer),
