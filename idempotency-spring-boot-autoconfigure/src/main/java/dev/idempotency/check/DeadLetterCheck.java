@@ -15,7 +15,7 @@ import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
- * Checks whether anybody takes the dead letters of one consumer for those of another: all groups on a topic, and
+ * Checks whether a listener receives the dead letters of another consumer: all groups on a topic, and
  * {@code @RetryableTopic}, publish to the same dead-letter topic by default. Readers in other applications are not seen.
  */
 final class DeadLetterCheck {
@@ -38,9 +38,9 @@ final class DeadLetterCheck {
                         Check.SHARED_DEAD_LETTERS,
                         ((reader.getMainListenerId() != null)
                                         ? "Its dead letters go to '%s', and so to another listener's @DltHandler, in group '%s'."
-                                        : "Its dead letters go to '%s', as do those of others, and the group '%s' reads all.")
+                                        : "Its dead letters and other consumers' go to '%s', and the group '%s' reads all of them.")
                                 .formatted(topic, reader.getGroupId()),
-                        "Give one of them a topic of its own: set @RetryableTopic(dltTopicSuffix = …) or"
+                        "Use another topic for one of them: set @RetryableTopic(dltTopicSuffix = …) or"
                                 + " idempotency.errors.dead-letter.suffix. Or skip, in what reads it, letters whose header"
                                 + " kafka_dlt-original-consumer-group names another group, and relax this check.")));
     }
@@ -60,7 +60,7 @@ final class DeadLetterCheck {
                                 && topicsOf(other).anyMatch(topic::equals));
     }
 
-    /** Topics that the provided error handler publishes to. Those of a pattern are not known. */
+    /** Topics that the provided error handler publishes to. For a pattern they are not known. */
     List<String> providedTopics(ProtectedListener listener) {
         boolean published = this.suffix != null
                 && !listener.isForRetries()

@@ -45,7 +45,7 @@ final class KeyCheck {
     private static final String VERSION_REMEDY = "Take what the producer has given the state: a number that grows with"
             + " every change or the time of the change, as in @IdempotentListener(version = \"#payload.version\").";
 
-    /** Stands for the arguments of type {@code Message}. */
+    /** The name for arguments of type {@code Message}. */
     private static final String MESSAGE = "#__message";
 
     private static final Pattern CHANGING = Pattern.compile("kafka_deliveryAttempt|retry_topic-(attempts|backoff)"
