@@ -25,8 +25,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 
 /**
@@ -110,10 +112,10 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
                     resolved.get(0).consumer().name(),
                     polls.obstacles().stream().map(ListenerFault::what).collect(Collectors.joining(" ")));
         }
-        boolean claimed = !deadLetters
-                && candidates.size() == candidates.get(0).methodCount()
-                && candidates.stream().allMatch(ListenerCandidate::isClaimed);
-        return new ProtectedMethods(definitions, polls.isGranted(), claimed, topics);
+        boolean errorHandler =
+                AnnotatedElementUtils.getMergedRepeatableAnnotations(element, KafkaListener.class).stream()
+                        .anyMatch(listener -> !listener.errorHandler().isEmpty());
+        return new ProtectedMethods(definitions, polls.isGranted(), errorHandler, topics);
     }
 
     /** Sets what looks at listeners that are defined later, before their container can start, and throws if it must not. */
