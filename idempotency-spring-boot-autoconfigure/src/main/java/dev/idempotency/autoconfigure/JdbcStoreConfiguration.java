@@ -19,9 +19,7 @@ import dev.idempotency.retention.CleanupObserver;
 import dev.idempotency.retention.CleanupSchedule;
 import dev.idempotency.retention.CleanupTask;
 import dev.idempotency.retention.InboxCleanup;
-import dev.idempotency.retention.PositionCleanup;
 import dev.idempotency.retention.ProcessedMessageCleanup;
-import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessagePurge;
 import java.util.Objects;
@@ -51,16 +49,6 @@ final class JdbcStoreConfiguration {
             JdbcProcessedMessageStore store, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
         return new ProcessedMessageCleanup(
                 new ProcessedMessagePurge(store.database()),
-                ConsumerRegistry.of(consumers::stream),
-                cleanup.orphansAfter().duration());
-    }
-
-    @Bean
-    @ConditionalOnBean(JdbcPositionStore.class)
-    PositionCleanup idempotencyPositionCleanup(
-            JdbcPositionStore positions, ObjectProvider<ConsumerRegistry> consumers, CleanupProperties cleanup) {
-        return new PositionCleanup(
-                positions,
                 ConsumerRegistry.of(consumers::stream),
                 cleanup.orphansAfter().duration());
     }

@@ -117,20 +117,6 @@ class CleanupIT {
     }
 
     @Test
-    void aDatabaseThatWentAwayIsCleanedUpWhenItIsBack() {
-        this.app.send(this.topic, "activity", "before the outage");
-        awaitCaughtUp();
-        long failures = status().failures();
-        this.database.goAway();
-        await().atMost(PATIENCE).until(() -> status().failures() > failures);
-        this.database.comeBack();
-        await().atMost(PATIENCE).until(() -> status().keepsUp());
-        given("ordinary", "after-the-outage", 8);
-        given("ordinary", "stays-after-the-outage", 5);
-        awaitRemoved("after-the-outage");
-    }
-
-    @Test
     void twoRetentionsForOneConsumerFailTheStart() {
         assertThatThrownBy(() -> start(List.of(), TwoMinds.class))
                 .rootCause()
