@@ -108,7 +108,7 @@ class ArchitectureTests {
             entry("actuate", 1_450),
             entry("autoconfigure", 1_700),
             entry("check", 2_100),
-            entry("database", 2_450),
+            entry("database", 2_200),
             entry("definition", 2_350),
             entry("failure", 2_150),
             entry("inbox", 1_500),
@@ -118,13 +118,13 @@ class ArchitectureTests {
             entry("listener", 2_550),
             entry("metrics", 700),
             entry("observe", 450),
-            entry("operation", 750),
+            entry("operation", 700),
             entry("producer", 300),
             entry("reconciliation", 950),
             entry("redrive", 1_300),
-            entry("result", 500),
-            entry("retention", 650),
-            entry("store", 2_650));
+            entry("result", 350),
+            entry("retention", 550),
+            entry("store", 2_300));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -1,7 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
-import dev.idempotency.database.ManagedDataSource;
+import dev.idempotency.database.DataSourceTransactions;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.store.JdbcProcessedMessageStore;
 import dev.idempotency.store.ProcessedMessageStore;
@@ -75,7 +75,7 @@ final class TransactionManagerCheck implements ListenerCheck {
         if (manager instanceof KafkaAwareTransactionManager) {
             return false;
         }
-        DataSource managed = ManagedDataSource.of(manager);
+        DataSource managed = DataSourceTransactions.dataSourceOf(manager);
         return (managed != null) ? managed == storeDataSource : isBoundInTransaction(manager, storeDataSource);
     }
 

@@ -1,6 +1,5 @@
 package dev.idempotency.database;
 
-import java.util.List;
 import javax.sql.DataSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -15,7 +14,7 @@ public final class DialectResolver {
     public static Dialect resolve(DataSource dataSource) {
         ConnectionCallback<String> look = connection -> connection.getMetaData().getDatabaseProductName();
         try {
-            return resolve(new JdbcTemplate(dataSource).execute(look), dataSource);
+            return resolve(new JdbcTemplate(dataSource).execute(look));
         } catch (DataAccessException ex) {
             throw new IllegalStateException(
                     "Could not ask the database for its name, to choose the dialect of the processed-message store",
@@ -23,10 +22,10 @@ public final class DialectResolver {
         }
     }
 
-    static Dialect resolve(String product, DataSource dataSource) {
+    static Dialect resolve(String product) {
         return switch (product) {
             case "PostgreSQL" -> new PostgresDialect();
-            case "H2" -> h2(dataSource);
+            case "H2" -> new H2Dialect();
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
                 throw new IllegalStateException(("The database '%s' is not known to idempotency-spring-boot, which"
@@ -34,27 +33,5 @@ public final class DialectResolver {
                                 + " ProcessedMessageStore of your own.")
                         .formatted(product, Dialect.class.getName()));
         };
-    }
-
-    /**
-     * Any collation takes some texts for equal that are not, be it for characters that cannot be seen. A database that is told
-     * to have names in lower case has those of its settings so, too.
-     */
-    private static Dialect h2(DataSource dataSource) {
-        List<String> settings = new JdbcTemplate(dataSource).queryForList("""
-                select upper(SETTING_NAME || '=' || SETTING_VALUE)
-                from INFORMATION_SCHEMA.SETTINGS
-                where (upper(SETTING_NAME) = 'IGNORECASE' and SETTING_VALUE = '1')
-                    or (upper(SETTING_NAME) = 'COLLATION' and upper(SETTING_VALUE) <> 'OFF')
-                """, String.class);
-        if (!settings.isEmpty()) {
-            throw new IllegalStateException(
-                    ("The H2 database is told to take texts for equal that are not, as those that differ in upper and lower"
-                                    + " case (%s), so that of two messages with such ids one would be dropped as a"
-                                    + " duplicate. Remove IGNORECASE and COLLATION from its URL and its scripts, and"
-                                    + " declare columns of your own as VARCHAR_IGNORECASE.")
-                            .formatted(String.join(", ", settings)));
-        }
-        return new H2Dialect();
     }
 }

@@ -7,10 +7,10 @@ import dev.idempotency.database.UniqueConstraint;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
-import dev.idempotency.store.FailureTranslatingStore;
 import dev.idempotency.store.JdbcStrategyFactory;
 import dev.idempotency.store.MessageIdStrategy;
 import dev.idempotency.store.ProcessedMessageStore;
+import dev.idempotency.store.StoreExceptionTranslator;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -30,7 +30,7 @@ final class StrategyResolver {
 
     StrategyResolver(ListenerDefaults defaults) {
         this.defaults = defaults;
-        this.store = new FailureTranslatingStore(defaults.store());
+        this.store = defaults.store();
     }
 
     /** Returns the strategy of a consumer, if it can be used. */
@@ -127,9 +127,11 @@ final class StrategyResolver {
 
     /** Asks the database whether a consumer has processed any message. */
     BooleanSupplier processedAny(Strategy strategy, String consumer) {
-        return (strategy == Strategy.VERSION)
-                ? () -> tables().versions().hasProcessed(consumer)
-                : () -> this.store.hasProcessed(consumer);
+        return () -> StoreExceptionTranslator.attempt(
+                () -> "ask whether consumer '" + consumer + "' has processed any message",
+                () -> (strategy == Strategy.VERSION)
+                        ? tables().versions().hasProcessed(consumer)
+                        : this.store.hasProcessed(consumer));
     }
 
     /** Finds a constraint in the database; {@code null} where there is none to be found, which is another fault already. */

@@ -238,7 +238,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
         }
         FatalErrors.rethrow(failure);
         try {
-            return (this.candidates.size() == 1 && this.mayBeRefused && this.strategy.isRefusal(failure))
+            return (this.candidates.size() == 1 && this.mayBeRefused)
                     ? this.strategy.duplicateOf(this.candidates.get(0), failure)
                     : null;
         } catch (RuntimeException ex) {

@@ -27,31 +27,19 @@ public interface AdmissionStrategy {
 
     /**
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
-     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #isRefusal} is asked later.
-     *
-     * @return by default, that it can
+     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #duplicateOf} is asked.
      */
     default boolean mayBeRefused() {
         return true;
     }
 
     /**
-     * Whether a failure, of the listener or of the commit, says that one of the messages that were let in may not enter after
-     * all. Asked when the transaction has been rolled back.
+     * The duplicate that a failure, of the listener or of the commit, shows the message to be. Asked when the transaction, in
+     * which it was the only one, has been rolled back.
      *
-     * @return by default, that it does not
-     */
-    default boolean isRefusal(Throwable failure) {
-        return false;
-    }
-
-    /**
-     * The duplicate that was refused.
-     *
-     * @param failure a refusal, of a transaction in which this message was the only one
      * @return {@code null} if it is none, so that it has failed
      */
-    default @Nullable Duplicate duplicateOf(Candidate refused, Throwable failure) {
+    default @Nullable Duplicate duplicateOf(Candidate candidate, Throwable failure) {
         return null;
     }
 }

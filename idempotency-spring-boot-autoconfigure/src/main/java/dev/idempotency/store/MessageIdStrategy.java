@@ -43,7 +43,10 @@ public final class MessageIdStrategy implements AdmissionStrategy {
                 claims.add(new Claim(candidate.id(), candidate.coordinates(), candidate.payloadDigest()));
             }
         }
-        ClaimAnswer answer = claims.isEmpty() ? new ClaimAnswer(Set.of()) : claim(claims);
+        ClaimAnswer answer = claims.isEmpty()
+                ? new ClaimAnswer(Set.of())
+                : StoreExceptionTranslator.attempt(
+                        () -> "claim " + claims.get(0).coordinates(), () -> claim(claims));
         if (answer.claimed().size() == candidates.size()) {
             return new Admission(candidates, List.of());
         }

@@ -2,7 +2,6 @@ package dev.idempotency.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -195,50 +194,6 @@ class SchemaIT {
     }
 
     @Test
-    void aFlywayOfAnotherDatabaseDoesNotMigrateOurTables() {
-        try (TestDatabase other = TestPostgres.createDatabase()) {
-            List<String> properties = List.of(
-                    "spring.flyway.enabled=true",
-                    "spring.flyway.locations=classpath:db/app-flyway",
-                    "spring.flyway.url=" + other.jdbcUrl());
-            try (TestApplication app = TestApplication.start(this.database, properties)) {
-                assertThatClaimsWork(app);
-            }
-            assertThat(new JdbcTemplate(new DriverManagerDataSource(other.jdbcUrl()))
-                            .queryForList("select tablename from pg_tables where schemaname = 'public'", String.class))
-                    .contains("application_table", "flyway_schema_history")
-                    .doesNotContain(IdempotencyDatabase.PROCESSED, IdempotencyDatabase.INBOX);
-        }
-    }
-
-    @Test
-    void inASchemaOfTheirOwnTheTablesLeaveThatOfAFlywayThatIsAddedLaterEmpty() {
-        List<String> apart = List.of("idempotency.schema.name=idem");
-        TestApplication.start(this.database, apart).close();
-        List<String> flyway =
-                List.of(apart.get(0), "spring.flyway.enabled=true", "spring.flyway.locations=classpath:late-flyway");
-        TestApplication.start(this.database, flyway).close();
-        assertThat(tables()).contains("public.late_table", "idem.idempotency_processed");
-    }
-
-    @Test
-    void tablesThatTheUserMayNotReadAreNotTakenForMissing() {
-        TestApplication.start(this.database, List.of()).close();
-        String role = this.name + "_reader";
-        this.jdbc.execute("create role " + role + " login password 'reader'");
-        this.jdbc.execute("grant all on schema public to " + role);
-        DataSource readers = new DriverManagerDataSource(
-                this.database.jdbcUrl().replaceAll("(user|password)=[^&]*&?", ""), role, "reader");
-        Schema schema = new Schema(
-                new IdempotencyDatabase(readers, DialectResolver.resolve(readers), null), SchemaMode.MIGRATE);
-        assertThatExceptionOfType(IdempotencyConfigurationException.class)
-                .isThrownBy(schema::afterPropertiesSet)
-                .withMessageContaining("permission denied for table idempotency_processed");
-        this.jdbc.execute("grant select, insert, update, delete on all tables in schema public to " + role);
-        schema.afterPropertiesSet();
-    }
-
-    @Test
     @ExtendWith(OutputCaptureExtension.class)
     void aMissingCreatePrivilegeIsReportedWithTheScriptToRun(CapturedOutput output) {
         createRoles("");
@@ -345,7 +300,7 @@ class SchemaIT {
     @Test
     void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
         assertThatIllegalStateException()
-                .isThrownBy(() -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()))
+                .isThrownBy(() -> DialectResolver.resolve("Oracle"))
                 .withMessageContaining("'Oracle'")
                 .withMessageContaining("PostgreSQL")
                 .withMessageContaining(Dialect.class.getName());

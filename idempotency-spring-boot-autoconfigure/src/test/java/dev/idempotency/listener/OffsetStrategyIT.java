@@ -11,10 +11,7 @@ import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.app.TopicContents;
-import dev.idempotency.failure.ConsumerOutage;
-import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.IdempotencyMeters;
-import dev.idempotency.retention.Cleanup;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
 import dev.idempotency.testing.TestKafka;
@@ -172,32 +169,9 @@ class OffsetStrategyIT extends ListenersTest {
     }
 
     @Test
-    void positionsOfAbandonedConsumersAreForgottenAndOthersNever() {
-        deliver(Idle.class, ":a");
-        this.app.jdbc().update("update idempotency_position set processed_at = now() - interval '365 days'");
-        this.app.jdbc().update("""
-                insert into idempotency_position (consumer_id, record_topic, record_partition, topic_id, next_offset,
-                    previous_offset, processed_at)
-                values ('gone', 'x', 0, 'id', 7, 0, now() - interval '31 days'),
-                    ('gone', 'x', 1, 'id', 7, 0, now() - interval '400 days'),
-                    ('other', 'x', 0, 'id', 7, 0, now() - interval '29 days'),
-                    ('other', 'x', 1, 'id', 7, 0, now() - interval '400 days')
-                """);
-        this.app.bean(Cleanup.class).run();
-        assertThat(this.app.jdbc().queryForList("select consumer_id from idempotency_position", String.class))
-                .contains("idle", "other")
-                .doesNotContain("gone");
-    }
-
-    @Test
-    void aConsumerWaitsIfAnInterceptorMakesSeveralRecordsOfOne() {
-        send(Split.class, ":a");
-        startContainers(Split.class);
-        await().untilAsserted(
-                        () -> assertThat(this.app.bean(OutageRegistry.class).current())
-                                .extracting(ConsumerOutage::consumer)
-                                .containsExactly("split"));
-        assertThat(effects(Split.class)).isEmpty();
+    void recordsThatAnInterceptorMakesOfOneAreAllProcessed() {
+        deliver(Split.class, ":a", ":b");
+        assertThat(effects(Split.class)).containsExactly("a", "a", "b", "b");
     }
 
     @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
@@ -226,9 +200,6 @@ class OffsetStrategyIT extends ListenersTest {
             }
         }
     }
-
-    @IdempotentListener(consumer = "idle", strategy = Strategy.OFFSET)
-    static class Idle extends OfRecords {}
 
     @Container(factory = "splitting")
     @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)

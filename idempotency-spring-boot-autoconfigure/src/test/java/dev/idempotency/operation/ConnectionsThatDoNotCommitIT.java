@@ -20,9 +20,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Claims from code, where the pool's connections do not commit by themselves, as Hibernate's users have them. */
@@ -93,25 +90,5 @@ class ConnectionsThatDoNotCommitIT {
             useTheStoresDataSource();
         });
         assertThat(this.store.find(List.of(ID))).isEmpty();
-    }
-
-    @Test
-    void whatIsDoneAfterACommitIsNotUndone() {
-        MessageId other = MessageId.of("receipts", "after a commit");
-        this.operations.execute(ID, () -> {});
-        Runnable callback = () -> {
-            this.store.forget(ID);
-            this.operations.execute(other, () -> {});
-        };
-        new TransactionTemplate(this.app.bean(PlatformTransactionManager.class))
-                .executeWithoutResult(status ->
-                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-                            @Override
-                            public void afterCompletion(int completion) {
-                                callback.run();
-                            }
-                        }));
-        assertThat(this.store.find(List.of(ID, other))).containsOnlyKeys(other);
     }
 }

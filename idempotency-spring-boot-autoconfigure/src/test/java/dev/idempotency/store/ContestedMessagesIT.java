@@ -8,6 +8,7 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.StoreFailedException;
 import dev.idempotency.Version;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.database.VersionClaim;
 import dev.idempotency.kafka.BrokerConnection;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.kafka.TopicLookup;
@@ -40,7 +41,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /** Messages that two instances have at a time, on every database. */
 @ParameterizedClass
-@EnumSource(value = StoreServer.class, names = "MINIMAL", mode = EnumSource.Mode.EXCLUDE)
+@EnumSource(StoreServer.class)
 class ContestedMessagesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -57,7 +58,7 @@ class ContestedMessagesIT {
     @BeforeEach
     void prepare() {
         this.dataSource = this.server.dataSource();
-        this.database = new IdempotencyDatabase(this.dataSource, this.server.dialect(this.dataSource), null);
+        this.database = this.server.database();
         this.database.jdbc().execute("create table if not exists elsewhere (id integer primary key)");
         this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.dataSource));
         for (String table : List.of("processed", "position", "version")) {
@@ -134,24 +135,22 @@ class ContestedMessagesIT {
                 0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
     }
 
-    private static ProcessedMessageStore storeIn(IdempotencyDatabase database) {
-        return new FailureTranslatingStore(new JdbcProcessedMessageStore(database, PATIENCE));
-    }
-
     private AdmissionStrategy strategy(String kind) {
         JdbcStrategyFactory strategies = new JdbcStrategyFactory(this.database, PATIENCE);
         return switch (kind) {
             case "offset" -> strategies.byOffset(this.consumer, topics(), new ConsumerObserver() {});
             case "version" -> strategies.byVersion();
-            default -> new MessageIdStrategy(storeIn(this.database));
+            default -> new MessageIdStrategy(new JdbcProcessedMessageStore(this.database, PATIENCE));
         };
     }
 
     private Candidate candidate(String kind, long offset) {
         ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", 0, offset, null, null);
-        return kind.equals("version")
-                ? new Candidate(0, record, new EntityVersion(new MessageId(this.consumer, "a"), Version.of(offset)))
-                : new Candidate(0, record, new MessageId(this.consumer, "a" + offset), RecordCoordinates.of(record));
+        RecordCoordinates coordinates = RecordCoordinates.of(record);
+        VersionClaim version = kind.equals("version")
+                ? new VersionClaim(new MessageId(this.consumer, "a"), Version.of(offset), coordinates)
+                : null;
+        return new Candidate(0, record, new MessageId(this.consumer, "a" + offset), coordinates, null, version);
     }
 
     private static TopicIdTracker topics() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.idempotency.DuplicateKind;
 import dev.idempotency.MessageId;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
@@ -29,7 +30,10 @@ import org.springframework.transaction.UnexpectedRollbackException;
 class UniqueConstraintStrategyIT {
 
     private static final Candidate MESSAGE = new Candidate(
-            0, new ConsumerRecord<>("topic", 0, 1, null, "payload"), new MessageId("consumer", "topic-0@1"));
+            0,
+            new ConsumerRecord<>("topic", 0, 1, null, "payload"),
+            new MessageId("consumer", "topic-0@1"),
+            new RecordCoordinates("topic", 0, 1));
 
     private static TestDatabase testDatabase;
     private static JdbcTemplate jdbc;
@@ -62,47 +66,39 @@ class UniqueConstraintStrategyIT {
         testDatabase.close();
     }
 
+    private static boolean isDuplicate(Throwable failure) {
+        return strategy.duplicateOf(MESSAGE, failure) != null;
+    }
+
     @Test
     void aViolationCountsAnywhereAmongTheCausesAndTheErrorsOfABatch() {
-        assertThat(strategy.isRefusal(violation)).isTrue();
-        assertThat(strategy.isRefusal(new Exception(new Error(violation)))).isTrue();
+        assertThat(isDuplicate(violation)).isTrue();
+        assertThat(isDuplicate(new Exception(new Error(violation)))).isTrue();
         SQLException first = new SQLException("a warning of the driver's", "01000");
         first.setNextException(violation);
-        assertThat(strategy.isRefusal(new IllegalStateException(first))).isTrue();
+        assertThat(isDuplicate(new IllegalStateException(first))).isTrue();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0]);
         batch.setNextException(violation);
-        assertThat(strategy.isRefusal(batch)).isTrue();
+        assertThat(isDuplicate(batch)).isTrue();
     }
 
     @Test
     void oneOfAnotherConstraintDoesNotCountNorBothTogether() {
-        assertThat(strategy.isRefusal(ofAnother)).isFalse();
-        assertThat(strategy.isRefusal(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
+        assertThat(isDuplicate(ofAnother)).isFalse();
+        assertThat(isDuplicate(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
                 .isFalse();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0], ofAnother);
         batch.setNextException(violation);
-        assertThat(strategy.isRefusal(batch)).isFalse();
+        assertThat(isDuplicate(batch)).isFalse();
     }
 
     @Test
     void oneThatTheListenerHasCaughtOrThatWasSuppressedDoesNotCount() {
-        assertThat(strategy.isRefusal(new UnexpectedRollbackException("marked", violation)))
+        assertThat(isDuplicate(new UnexpectedRollbackException("marked", violation)))
                 .isFalse();
         IllegalStateException other = new IllegalStateException("something else");
         other.addSuppressed(violation);
-        assertThat(strategy.isRefusal(other)).isFalse();
-    }
-
-    @Test
-    void causesThatGoRoundInACircleComeToAnEnd() {
-        SQLException one = new SQLException("one", "01000");
-        SQLException two = new SQLException("two", "01000");
-        one.setNextException(two);
-        RuntimeException outer = new RuntimeException("outer");
-        RuntimeException inner = new RuntimeException("inner", outer);
-        outer.initCause(inner);
-        two.initCause(outer);
-        assertThat(strategy.isRefusal(two)).isFalse();
+        assertThat(isDuplicate(other)).isFalse();
     }
 
     @Test
