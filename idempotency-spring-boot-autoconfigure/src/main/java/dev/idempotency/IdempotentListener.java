@@ -98,6 +98,16 @@ public @interface IdempotentListener {
     String transactionPerPoll() default "";
 
     /**
+     * Whether a message is claimed together with the commit, in the same round trip, instead of before the listener is called
+     * ({@code "true"} or {@code "false"}). The listener may then be called with a duplicate, and two deliveries of one message
+     * may run at once: what a duplicate did in the database is undone, and it is acknowledged and counted as one. What it did
+     * elsewhere is not undone. For record listeners with {@link Strategy#MESSAGE_ID} on PostgreSQL whose transaction manager is a
+     * {@code JdbcTransactionManager}; otherwise the application does not start. Placeholders are resolved. Default:
+     * {@code idempotency.claim.at-commit}.
+     */
+    String claimAtCommit() default "";
+
+    /**
      * Whether the listener's result, which is sent as a reply ({@code @SendTo}, or a request with a reply topic), is kept
      * with the claim, as JSON, and sent again for a duplicate: as the reply to the duplicate's own request. The record is
      * done when the brokers have the reply; otherwise it is redelivered and answered. For listeners that take one record at a

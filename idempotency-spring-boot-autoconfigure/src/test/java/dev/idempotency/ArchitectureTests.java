@@ -108,14 +108,14 @@ class ArchitectureTests {
             entry("actuate", 1_450),
             entry("autoconfigure", 1_700),
             entry("check", 2_100),
-            entry("database", 2_200),
-            entry("definition", 2_350),
-            entry("failure", 2_150),
+            entry("database", 2_250),
+            entry("definition", 2_450),
+            entry("failure", 2_200),
             entry("inbox", 1_500),
             entry("job", 250),
             entry("kafka", 2_100),
             entry("key", 1_200),
-            entry("listener", 2_550),
+            entry("listener", 2_600),
             entry("metrics", 700),
             entry("observe", 450),
             entry("operation", 700),
@@ -124,7 +124,7 @@ class ArchitectureTests {
             entry("redrive", 1_300),
             entry("result", 350),
             entry("retention", 550),
-            entry("store", 2_300));
+            entry("store", 2_450));
 
     private static final JavaClasses OUR_CLASSES = new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -1,6 +1,8 @@
 package dev.idempotency.actuate;
 
 import dev.idempotency.Strategy;
+import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.metrics.StoreWatch;
@@ -33,6 +35,7 @@ public final class ConsumerReports {
     private final ConsumerRegistry registry;
     private final ConsumerCounts counts;
     private final StoreWatch store;
+    private final OutageRegistry outages;
     private final @Nullable Cleanup cleanup;
     private final @Nullable JdbcPositionStore positions;
 
@@ -41,11 +44,13 @@ public final class ConsumerReports {
             ConsumerRegistry registry,
             ConsumerCounts counts,
             StoreWatch store,
+            OutageRegistry outages,
             @Nullable Cleanup cleanup,
             @Nullable JdbcPositionStore positions) {
         this.registry = registry;
         this.counts = counts;
         this.store = store;
+        this.outages = outages;
         this.cleanup = cleanup;
         this.positions = positions;
     }
@@ -104,7 +109,10 @@ public final class ConsumerReports {
                         .countsOf(IdempotencyMeters.DEDUP_CONFLICTS, IdempotencyMeters.CONSUMER, consumer)
                         .get(consumer),
                 statistics.oldestAges().get(consumer),
-                known.get(consumer));
+                known.get(consumer),
+                this.outages.current().stream()
+                        .filter(outage -> outage.consumer().equals(consumer))
+                        .toList());
     }
 
     private static Set<String> distinct(
@@ -138,6 +146,7 @@ public final class ConsumerReports {
      * @param retention absent if its messages are never forgotten
      * @param oldestAge how long ago the oldest message that is remembered was processed
      * @param positions up to where it has processed its partitions, with {@link Strategy#OFFSET}
+     * @param outages what it waits for now
      */
     record ConsumerReport(
             String consumer,
@@ -151,7 +160,8 @@ public final class ConsumerReports {
             Map<String, Long> hits,
             @Nullable Long conflicts,
             @Nullable Duration oldestAge,
-            @Nullable List<PartitionPosition> positions) {}
+            @Nullable List<PartitionPosition> positions,
+            List<ConsumerOutage> outages) {}
 
     /** All consumers, the store and the cleanup. */
     record Report(List<ConsumerReport> consumers, StoreReport store, CleanupReport cleanup) {}

@@ -81,6 +81,7 @@ public final class IdempotencyHealthIndicator extends AbstractHealthIndicator {
             case DATABASE -> "waitingForDatabase";
             case BROKER -> "waitingForBroker";
             case KEYS -> "waitingForKeys";
+            case DEAD_LETTERS -> "waitingForDeadLetters";
         };
     }
 

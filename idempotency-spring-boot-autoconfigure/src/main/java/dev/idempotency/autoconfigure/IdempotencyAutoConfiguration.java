@@ -113,7 +113,8 @@ public final class IdempotencyAutoConfiguration {
                 outages,
                 inboxes.getIfAvailable(),
                 results.getIfAvailable(),
-                properties.transactionPerPoll());
+                properties.transactionPerPoll(),
+                properties.claim().atCommit());
         return new ListenerDefinitionRegistry(beanFactory, defaults, topics);
     }
 

@@ -6,6 +6,7 @@ import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.actuate.IdempotencyInboxEndpoint;
 import dev.idempotency.actuate.IdempotencyReconciliationEndpoint;
 import dev.idempotency.definition.ListenerDefinitionRegistry;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
@@ -39,12 +40,14 @@ public final class IdempotencyEndpointAutoConfiguration {
             ObjectProvider<ConsumerRegistry> consumers,
             ObjectProvider<ConsumerCounts> counts,
             StoreWatch storeWatch,
+            OutageRegistry outages,
             ObjectProvider<Cleanup> cleanup,
             ObjectProvider<JdbcPositionStore> positions) {
         return new ConsumerReports(
                 ConsumerRegistry.of(consumers::stream),
                 counts.getIfUnique(() -> ConsumerCounts.NONE),
                 storeWatch,
+                outages,
                 cleanup.getIfUnique(),
                 positions.getIfAvailable());
     }

@@ -111,8 +111,12 @@ public record IdempotencyProperties(
      * How messages are claimed.
      *
      * @param timeout how long a claim waits for another transaction that holds the same message
+     * @param atCommit whether record listeners on PostgreSQL claim together with the commit, in one round trip, so that they
+     *     may be called with a duplicate
      */
-    public record Claim(@DefaultValue("10s") Duration timeout) {
+    public record Claim(
+            @DefaultValue("10s") Duration timeout,
+            @DefaultValue("false") boolean atCommit) {
 
         // Beyond it a claim holds a connection for nothing, and beyond some weeks drivers cannot count.
         private static final Duration LONGEST = Duration.ofDays(1);

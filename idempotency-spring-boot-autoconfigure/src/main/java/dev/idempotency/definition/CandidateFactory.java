@@ -30,11 +30,15 @@ public record CandidateFactory(
      * Identifies a message.
      *
      * @param position where it stands in the delivery
+     * @return {@code null} if it has no key, and such messages are skipped
      * @throws dev.idempotency.UnusableKeyException if it cannot be identified
      */
-    public Candidate create(int position, MessageView message) {
+    public @Nullable Candidate create(int position, MessageView message) {
         ConsumerRecord<?, ?> record = message.record();
         MessageId id = this.ids.resolve(message);
+        if (id == null && this.ids.skipsMissing()) {
+            return null;
+        }
         return switch (this.strategy) {
             case MESSAGE_ID -> {
                 RecordCoordinates coordinates = RecordCoordinates.original(record);

@@ -9,11 +9,22 @@ import dev.idempotency.failure.FailureClassifier;
 import dev.idempotency.failure.FailureKind;
 import dev.idempotency.observe.ConsumerDescription;
 import dev.idempotency.observe.ConsumerObserver;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Decides what becomes of a consumer's messages without a usable key or version. */
 public final class KeyFailures {
 
+    private static final Logger logger = LoggerFactory.getLogger(KeyFailures.class);
+
+    private static final long WARNING_INTERVAL = TimeUnit.MINUTES.toNanos(1);
+
+    private final AtomicLong nextWarning = new AtomicLong(System.nanoTime());
     private final ConsumerDescription consumer;
     private final boolean fromHeaders;
     private final BooleanSupplier processedAny;
@@ -44,22 +55,46 @@ public final class KeyFailures {
      * Returns the exception for a message that could not be identified. Dead letters are counted; messages that wait are not:
      * the key depends on an unavailable service, or no message has had a key yet.
      */
-    public RuntimeException judge(RuntimeException unusable, RecordCoordinates where) {
+    public RuntimeException judge(RuntimeException unusable, ConsumerRecord<?, ?> record) {
         if (!(unusable instanceof UnusableKeyException) || isToBeWaitedFor(unusable)) {
             return unusable;
         }
-        boolean missing = unusable instanceof MissingMessageKeyException;
-        if (missing ? this.fromHeaders : this.consumer.strategy() == Strategy.VERSION) {
-            try {
-                if (!isKeyedBefore()) {
-                    return missing ? noKeysYet(where, unusable) : noVersionsYet(unusable);
-                }
-            } catch (RuntimeException ex) {
-                return ex;
+        try {
+            if (mayBeSoForAll(unusable, record) && !isKeyedBefore()) {
+                return new NoKeysYetException(
+                        ("%s Consumer '%s' has not processed any message yet, and all of them may be like that: it waits"
+                                        + " rather than dead-letter them. Correct the key or version of its"
+                                        + " @IdempotentListener, or let the producer set the id.")
+                                .formatted(unusable.getMessage(), this.consumer.name()),
+                        unusable);
             }
+        } catch (RuntimeException ex) {
+            return ex;
         }
-        this.observer.missingKey(where);
+        this.observer.missingKey(RecordCoordinates.of(record));
         return unusable;
+    }
+
+    /** Whether it tells of the place where keys are looked for, and not just of this message, as a tombstone does. */
+    private boolean mayBeSoForAll(RuntimeException unusable, ConsumerRecord<?, ?> record) {
+        return this.fromHeaders
+                ? unusable instanceof MissingMessageKeyException || this.consumer.strategy() == Strategy.VERSION
+                : record.value() != null;
+    }
+
+    /** Reports that messages without a key were acknowledged, as the application wants. Warns once a minute. */
+    public void skipped(List<RecordCoordinates> messages) {
+        messages.forEach(this.observer::missingKey);
+        long now = System.nanoTime();
+        long due = this.nextWarning.get();
+        if (!messages.isEmpty() && now - due >= 0 && this.nextWarning.compareAndSet(due, now + WARNING_INTERVAL)) {
+            logger.warn(
+                    "Consumer '{}' skipped {}, which has no key: {} gave none (idempotency.key.on-missing=skip). The next"
+                            + " warning comes in a minute at the earliest; idempotency.messages counts all of them.",
+                    this.consumer.name(),
+                    messages.get(0),
+                    this.consumer.keySource());
+        }
     }
 
     /** Whether a message could not be identified as its key was asked of something that is away. */
@@ -73,26 +108,5 @@ public final class KeyFailures {
             this.keyedBefore = this.processedAny.getAsBoolean();
         }
         return this.keyedBefore;
-    }
-
-    /** Once the type is a wrong one, it is so in all messages. */
-    private NoKeysYetException noVersionsYet(RuntimeException cause) {
-        return new NoKeysYetException(
-                ("%s Consumer '%s' has not processed any message yet, and all may be like that: it waits rather than"
-                                + " dead-letter them. Let @IdempotentListener(version = …) give a whole number, or a point in"
-                                + " time such as an Instant.")
-                        .formatted(cause.getMessage(), this.consumer.name()),
-                cause);
-    }
-
-    private NoKeysYetException noKeysYet(RecordCoordinates where, RuntimeException cause) {
-        return new NoKeysYetException(
-                ("The message %s has none of the %s, and consumer '%s' has not processed any message with a key yet:"
-                                + " all of them may be like that, so it stands still rather than dead-letter them. Say"
-                                + " where the id is in @IdempotentListener(key = …), let the producer set one of these"
-                                + " headers, name the one that it sets in idempotency.key.headers, or set"
-                                + " idempotency.key.on-missing=process to process such messages without deduplication.")
-                        .formatted(where, this.consumer.keySource(), this.consumer.name()),
-                cause);
     }
 }

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param inboxes stores messages; {@code null} with a custom store
  * @param results stores replies; {@code null} with a custom store
  * @param transactionPerPoll whether record listeners that can have it have one transaction per poll
+ * @param claimAtCommit whether record listeners that gain by it claim with the commit
  */
 public record ListenerDefaults(
         ProcessedMessageStore store,
@@ -42,7 +43,8 @@ public record ListenerDefaults(
         OutageRegistry outages,
         @Nullable InboxRecorderFactory inboxes,
         @Nullable KeptResults results,
-        boolean transactionPerPoll) {
+        boolean transactionPerPoll,
+        boolean claimAtCommit) {
 
     public ListenerDefaults {
         observers = List.copyOf(observers);

@@ -113,6 +113,12 @@ final class ListenerResolver {
                 null,
                 () -> this.strategies.findUniqueConstraint(
                         strategy, this.texts.resolve(annotation.uniqueConstraint(), Check.STRATEGY)));
+        boolean atCommit = attempt(
+                faults,
+                false,
+                () -> this.texts.resolveFlag(annotation.claimAtCommit(), this.defaults.claimAtCommit(), Check.STRATEGY)
+                        && manager != null
+                        && this.strategies.claimsAtCommit(candidate, perPoll, manager));
         if (!targetSeen && candidate.hasFrozenProxy()) {
             faults.add(new ListenerFault(
                     Check.NOT_PROXIED,
@@ -162,7 +168,7 @@ final class ListenerResolver {
                         this.defaults.outages()::classify,
                         observer),
                 () -> new ClaimedTransaction(manager, attribute, store, afterCommit),
-                this.strategies.create(strategy, consumer, topics, observer, constraint),
+                this.strategies.create(strategy, consumer, topics, observer, constraint, atCommit),
                 conflicts,
                 inbox,
                 observer);

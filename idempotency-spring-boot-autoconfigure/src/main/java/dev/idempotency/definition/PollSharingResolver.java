@@ -131,6 +131,13 @@ final class PollSharingResolver {
                 "Remove noRollbackFor",
                 obstacles);
         refuseIf(
+                this.texts
+                        .resolveIfPossible(listener.annotation().claimAtCommit())
+                        .equals("true"),
+                "It claims each message with the commit of its own transaction.",
+                "Remove claimAtCommit = \"true\"",
+                obstacles);
+        refuseIf(
                 listener.hasRetryTopics(this.beanFactory),
                 "It has retry topics, which Spring Kafka does not have for batches.",
                 "Remove @RetryableTopic, or its topics from the RetryTopicConfiguration",

@@ -1,9 +1,11 @@
 package dev.idempotency.definition;
 
 import dev.idempotency.Check;
+import dev.idempotency.IdempotentListener;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.RetentionLimit;
 import dev.idempotency.database.UniqueConstraint;
+import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.TopicIdTracker;
 import dev.idempotency.observe.ConsumerObserver;
 import dev.idempotency.store.AdmissionStrategy;
@@ -18,6 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.StringUtils;
 
 /** Resolves how the messages of a listener are recognised, and for how long. Listeners of one consumer share their rows. */
@@ -105,6 +109,61 @@ final class StrategyResolver {
         }
     }
 
+    /**
+     * Whether the messages of a listener that wants it, or has it by default, are claimed with the commit. Where it is the
+     * default, listeners that would gain nothing claim first.
+     *
+     * @param perPoll whether it demands one transaction per poll
+     */
+    boolean claimsAtCommit(ListenerCandidate candidate, boolean perPoll, PlatformTransactionManager manager) {
+        IdempotentListener annotation = candidate.annotation();
+        boolean demanded = !annotation.claimAtCommit().isEmpty();
+        boolean batch = ContainerFacts.deliversBatches(candidate.container());
+        boolean shared = perPoll || (!demanded && this.defaults.transactionPerPoll());
+        if (annotation.strategy() != Strategy.MESSAGE_ID || batch || shared || annotation.keepReply()) {
+            if (demanded) {
+                throw ListenerFault.found(
+                        Check.STRATEGY,
+                        "claimAtCommit = \"true\" does not go with %s."
+                                .formatted(
+                                        batch
+                                                ? "a batch listener, which claims all its messages with one statement"
+                                                : perPoll
+                                                        ? "transactionPerPoll, which claims all its messages with one statement"
+                                                        : annotation.keepReply()
+                                                                ? "keepReply, as the claim is not held while the listener runs"
+                                                                : "strategy = Strategy." + annotation.strategy()),
+                        "Remove one of them.");
+            }
+            return false;
+        }
+        String obstacle = obstacleToClaimAtCommit(manager);
+        if (obstacle != null) {
+            throw ListenerFault.found(
+                    Check.STRATEGY,
+                    "Its messages are to be claimed with the commit. " + obstacle,
+                    demanded
+                            ? "Remove claimAtCommit = \"true\"."
+                            : "Remove idempotency.claim.at-commit, or write @IdempotentListener(claimAtCommit ="
+                                    + " \"false\").");
+        }
+        return true;
+    }
+
+    private @Nullable String obstacleToClaimAtCommit(PlatformTransactionManager manager) {
+        JdbcStrategyFactory tables = this.defaults.strategies();
+        if (tables == null) {
+            return "That needs the provided store, but the application has a ProcessedMessageStore of its own.";
+        }
+        if (!tables.isUniqueConstraintSupported()) {
+            return "That needs PostgreSQL, by its own driver without autosave=always.";
+        }
+        return (manager instanceof DataSourceTransactionManager)
+                ? null
+                : "That needs a JdbcTransactionManager, and its own is a %s, which may write at the commit."
+                        .formatted(manager.getClass().getSimpleName());
+    }
+
     /** The store as listeners' transactions use it. */
     ProcessedMessageStore store() {
         return this.store;
@@ -116,9 +175,13 @@ final class StrategyResolver {
             String consumer,
             TopicIdTracker topics,
             ConsumerObserver observer,
-            @Nullable UniqueConstraint constraint) {
+            @Nullable UniqueConstraint constraint,
+            boolean atCommit) {
         return switch (strategy) {
-            case MESSAGE_ID -> new MessageIdStrategy(this.store);
+            case MESSAGE_ID -> {
+                MessageIdStrategy claimFirst = new MessageIdStrategy(this.store);
+                yield atCommit ? tables().byIdAtCommit(claimFirst) : claimFirst;
+            }
             case VERSION -> tables().byVersion();
             case OFFSET -> tables().byOffset(consumer, topics, observer);
             case UNIQUE_CONSTRAINT -> tables().byUniqueConstraint(Objects.requireNonNull(constraint), consumer);

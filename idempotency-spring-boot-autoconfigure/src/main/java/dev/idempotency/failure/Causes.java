@@ -6,15 +6,11 @@ import java.net.UnknownHostException;
 import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import java.sql.SQLException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.Deque;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.WakeupException;
@@ -34,52 +30,40 @@ public final class Causes implements Iterable<Throwable> {
             UnresolvedAddressException.class,
             HttpTimeoutException.class);
 
-    private final List<Throwable> all = new ArrayList<>();
+    private final Set<Throwable> all = new LinkedHashSet<>();
 
     private Causes(@Nullable Throwable failure, boolean suppressed) {
-        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        Deque<Throwable> open = new ArrayDeque<>();
-        addIfPresent(open, failure);
-        while (!open.isEmpty()) {
-            Throwable next = open.remove();
-            if (seen.add(next)) {
-                this.all.add(next);
-                addIfPresent(open, next.getCause());
-                if (suppressed) {
-                    open.addAll(Arrays.asList(next.getSuppressed()));
-                    addIfPresent(open, (next instanceof SQLException sql) ? sql.getNextException() : null);
-                }
+        add(failure, suppressed);
+    }
+
+    private void add(@Nullable Throwable failure, boolean suppressed) {
+        if (failure == null || !this.all.add(failure)) {
+            return;
+        }
+        add(failure.getCause(), suppressed);
+        if (suppressed) {
+            for (Throwable each : failure.getSuppressed()) {
+                add(each, true);
             }
         }
-    }
-
-    private static void addIfPresent(Deque<Throwable> open, @Nullable Throwable throwable) {
-        if (throwable != null) {
-            open.add(throwable);
+        if (failure instanceof SQLException error) {
+            add(error.getNextException(), suppressed);
         }
     }
 
-    /** The failure itself and its causes, none if there is no failure. */
+    /** The failure itself and its causes, with the next ones of a database; none if there is no failure. */
     public static Causes of(@Nullable Throwable failure) {
         return new Causes(failure, false);
     }
 
-    /** The same with suppressed exceptions, and with the next ones of a database. */
+    /** The same with suppressed exceptions. */
     static Causes withSuppressed(Throwable failure) {
         return new Causes(failure, true);
     }
 
-    /** The database's exceptions among the causes, with the next ones, as of a batch. */
+    /** The database's exceptions among the causes. */
     public static List<SQLException> ofDatabase(Throwable failure) {
-        List<SQLException> errors = new ArrayList<>();
-        for (Throwable cause : of(failure)) {
-            Throwable next = cause;
-            while (next instanceof SQLException error && !errors.contains(error)) {
-                errors.add(error);
-                next = error.getNextException();
-            }
-        }
-        return errors;
+        return of(failure).all(SQLException.class).toList();
     }
 
     @Override
@@ -98,14 +82,15 @@ public final class Causes implements Iterable<Throwable> {
 
     /** The first of a type, or {@code null}. */
     <T extends Throwable> @Nullable T find(Class<T> type) {
-        return this.all.stream()
-                .filter(type::isInstance)
-                .map(type::cast)
-                .findFirst()
-                .orElse(null);
+        return all(type).findFirst().orElse(null);
     }
 
+    <T extends Throwable> Stream<T> all(Class<T> type) {
+        return this.all.stream().filter(type::isInstance).map(type::cast);
+    }
+
+    /** The last of the causes. */
     public Throwable deepest() {
-        return this.all.get(this.all.size() - 1);
+        return this.all.stream().reduce((first, second) -> second).orElseThrow();
     }
 }

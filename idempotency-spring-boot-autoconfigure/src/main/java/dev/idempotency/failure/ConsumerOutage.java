@@ -3,7 +3,7 @@ package dev.idempotency.failure;
 import java.time.Instant;
 
 /**
- * A consumer that waits for the database, for the broker, or for a message with a key.
+ * A consumer that waits, as a whole or with some of its partitions.
  *
  * @param consumer the consumer's name
  * @param since when it began to wait
@@ -21,6 +21,9 @@ public record ConsumerOutage(String consumer, Instant since, String cause, Await
         BROKER,
 
         /** A message with a key, as none had one so far. */
-        KEYS
+        KEYS,
+
+        /** The publication of a dead letter. The message is not skipped, so its partition waits. */
+        DEAD_LETTERS
     }
 }

@@ -31,7 +31,6 @@ public final class ConsumerThreadState {
     private final Map<TopicPartition, Long> starts = new HashMap<>();
 
     private @Nullable Duration requestedPause;
-    private long lastPollFailure = System.nanoTime() - Duration.ofDays(1).toNanos();
 
     private ConsumerThreadState() {}
 
@@ -100,6 +99,11 @@ public final class ConsumerThreadState {
         return !this.retried.isEmpty();
     }
 
+    /** Whether the partition's failed record was to be redelivered when {@link #isRetryExpected} last looked. */
+    boolean isRetryExpected(TopicPartition partition) {
+        return this.retried.containsKey(partition);
+    }
+
     void requestPause(Duration duration) {
         this.requestedPause = duration;
     }
@@ -109,14 +113,6 @@ public final class ConsumerThreadState {
         Duration requested = this.requestedPause;
         this.requestedPause = null;
         return requested;
-    }
-
-    /** Returns the nanoseconds since the last failure of a poll. */
-    long recordPollFailure() {
-        long now = System.nanoTime();
-        long since = now - this.lastPollFailure;
-        this.lastPollFailure = now;
-        return since;
     }
 
     static TopicPartition partitionOf(ConsumerRecord<?, ?> record) {

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.NoKeysYetException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.observe.ConsumerObserver;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -10,11 +11,18 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
+import org.springframework.kafka.retrytopic.RetryTopicHeaders;
+import org.springframework.kafka.support.converter.ConversionException;
+import org.springframework.kafka.support.serializer.DeserializationException;
+import org.springframework.messaging.converter.MessageConversionException;
 
 /** Pauses the consumers of one container while its records can only fail. The caller has them redelivered. */
 final class ContainerSuspension {
@@ -24,11 +32,21 @@ final class ContainerSuspension {
     private final Outage outage;
     private final ConsumerPauses pauses;
     private final ConsumerObserver observer;
+    private final Supplier<@Nullable DestinationTopicResolver> retryTopics;
 
-    ContainerSuspension(Outage outage, ConsumerPauses pauses, ConsumerObserver observer) {
+    private final MessageListenerContainer container;
+
+    ContainerSuspension(
+            Outage outage,
+            ConsumerPauses pauses,
+            ConsumerObserver observer,
+            MessageListenerContainer container,
+            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
+        this.container = container;
         this.outage = outage;
         this.pauses = pauses;
         this.observer = observer;
+        this.retryTopics = retryTopics;
     }
 
     ConsumerObserver observer() {
@@ -59,6 +77,9 @@ final class ContainerSuspension {
         if (kind == FailureKind.MESSAGE) {
             // The database has answered.
             recordSuccess();
+            if ((named != null || records.size() == 1) && isUnreadable(failure)) {
+                this.observer.failed(1);
+            }
             return false;
         }
         if (kind == FailureKind.CONTENTION && named == null && records.size() > 1 && !state.isSplit(records)) {
@@ -75,14 +96,61 @@ final class ContainerSuspension {
         return true;
     }
 
-    /** The consumer thread no longer waits. */
+    /** Whether the listener was not called, so that nobody else has reported the failure. */
+    private static boolean isUnreadable(Exception failure) {
+        Causes causes = Causes.of(failure);
+        return causes.find(DeserializationException.class) != null
+                || causes.find(ConversionException.class) != null
+                || causes.find(MessageConversionException.class) != null;
+    }
+
+    /** Reports a record whose error handler is done with it, if retry topics have published it as a dead letter. */
+    void reportDeadLetter(ConsumerRecord<?, ?> record, Exception failure, MessageListenerContainer container) {
+        DestinationTopicResolver resolver = this.retryTopics.get();
+        String listener =
+                (container.getMainListenerId() != null) ? container.getMainListenerId() : container.getListenerId();
+        try {
+            if (resolver != null
+                    && listener != null
+                    && resolver.resolveDestinationTopic(
+                                    listener, record.topic(), attemptsAt(record), failure, writtenAt(record))
+                            .isDltTopic()) {
+                this.observer.deadLettered(RecordCoordinates.of(record));
+            }
+        } catch (RuntimeException ex) {
+            logger.trace("Listener {} has no retry topics", listener, ex);
+        }
+    }
+
+    private static int attemptsAt(ConsumerRecord<?, ?> record) {
+        Header attempts = record.headers().lastHeader(RetryTopicHeaders.DEFAULT_HEADER_ATTEMPTS);
+        return (attempts != null) ? new BigInteger(attempts.value()).intValue() : 1;
+    }
+
+    private static long writtenAt(ConsumerRecord<?, ?> record) {
+        Header time = record.headers().lastHeader(RetryTopicHeaders.DEFAULT_HEADER_ORIGINAL_TIMESTAMP);
+        return (time != null) ? new BigInteger(time.value()).longValue() : record.timestamp();
+    }
+
+    /** The consumer thread no longer waits, also because its container stops. */
     void recordSuccess() {
-        this.outage.recordSuccess();
+        if (this.container.isRunning()) {
+            this.outage.recordSuccess();
+            retainDeadLetters();
+        } else {
+            this.outage.recordStop();
+        }
+    }
+
+    /** Partitions of the consumer thread wait for their dead letter only while their record is redelivered. */
+    void retainDeadLetters() {
+        this.outage.retainDeadLetters(ConsumerThreadState.current()::isRetryExpected);
     }
 
     /** The consumer thread no longer waits if its record is not assigned to it any more. */
     void rebalance(Set<TopicPartition> assignment) {
         this.outage.stopWaitingUnless(assignment::contains);
+        retainDeadLetters();
     }
 
     /** Has records redelivered at which an error handler has failed, whatever it did before it threw. */

@@ -3,6 +3,7 @@ package dev.idempotency.failure;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.StoreFailedException;
 import java.sql.SQLException;
+import java.util.Comparator;
 import java.util.List;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -34,16 +35,11 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
 
     @Override
     public FailureKind classify(Throwable failure) {
-        FailureKind worst = FailureKind.MESSAGE;
-        for (Throwable next : Causes.withSuppressed(failure)) {
-            FailureKind kind = kindOf(next);
-            if (kind == FailureKind.OUTAGE) {
-                return kind;
-            }
-            if (kind == FailureKind.CONTENTION) {
-                worst = kind;
-            }
-        }
+        FailureKind worst = Causes.withSuppressed(failure)
+                .all(Throwable.class)
+                .map(DatabaseFailureClassifier::kindOf)
+                .max(Comparator.naturalOrder())
+                .orElse(FailureKind.MESSAGE);
         return (worst == FailureKind.MESSAGE && (isOfStore(failure) || isClosedAtEnd(failure)))
                 ? FailureKind.OUTAGE
                 : worst;
@@ -111,11 +107,6 @@ public final class DatabaseFailureClassifier implements FailureClassifier {
     }
 
     private static boolean hasSqlState(Throwable throwable) {
-        for (Throwable cause : Causes.withSuppressed(throwable)) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return true;
-            }
-        }
-        return false;
+        return Causes.withSuppressed(throwable).all(SQLException.class).anyMatch(sql -> sql.getSQLState() != null);
     }
 }

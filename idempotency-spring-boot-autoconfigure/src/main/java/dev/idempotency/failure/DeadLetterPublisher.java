@@ -27,12 +27,16 @@ import org.springframework.kafka.support.KafkaUtils;
 import org.springframework.kafka.support.serializer.DeserializationException;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
+import org.springframework.util.StringUtils;
 
 /**
  * Publishes a message that has used up its attempts to its topic's dead-letter topic, to the same partition if there is
  * one: as it was received, if that is known, with Spring Kafka's headers about the failure.
  */
-final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
+public final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
+
+    /** Names the consumer: several of them share a dead-letter topic. */
+    public static final String CONSUMER_HEADER = "idempotency-consumer";
 
     private static final Logger logger = LoggerFactory.getLogger(DeadLetterPublisher.class);
 
@@ -53,8 +57,6 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private static final String CONVERSION_REMEDY =
             ". For JSON, set spring.kafka.consumer.value-deserializer to JacksonJsonDeserializer, or define a"
                     + " RecordMessageConverter bean such as StringJacksonJsonMessageConverter.";
-
-    private static final int ANY_PARTITION = -1;
 
     /** Producers and brokers take a megabyte by default: beside a large payload there is little room for a stack trace. */
     private static final int LARGE_PAYLOAD = 500_000;
@@ -88,7 +90,8 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
     private static TopicPartition destination(RawRecordProducer producer, String topic, int partition) {
         boolean exists =
                 producer.template().partitionsFor(topic).stream().anyMatch(info -> info.partition() == partition);
-        return new TopicPartition(topic, exists ? partition : ANY_PARTITION);
+        // With a negative number, the producer chooses.
+        return new TopicPartition(topic, exists ? partition : -1);
     }
 
     @Override
@@ -147,33 +150,23 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
         return received;
     }
 
-    /** Describes a failure for the log, which must contain no payload. */
+    /** Describes a failure for the log, which must contain no payload: Spring's messaging exceptions quote it. */
     static String describe(Exception exception) {
-        String quoting = null;
-        for (Throwable next : Causes.of(exception)) {
-            if (next instanceof MessageConversionException conversion && conversion.getFailedMessage() != null) {
-                return next.getClass().getName() + ". The listener's parameter cannot be made of a value of type "
-                        + conversion.getFailedMessage().getPayload().getClass().getName() + CONVERSION_REMEDY;
-            }
-            if (quoting == null && next instanceof MessagingException) {
-                quoting = next.getClass().getName();
-            }
+        Causes causes = Causes.of(exception);
+        MessageConversionException conversion = causes.find(MessageConversionException.class);
+        if (conversion != null && conversion.getFailedMessage() != null) {
+            return conversion.getClass().getName() + ". The listener's parameter cannot be made of a value of type "
+                    + conversion.getFailedMessage().getPayload().getClass().getName() + CONVERSION_REMEDY;
         }
-        if (quoting != null) {
-            return quoting;
-        }
-        String text = cause(exception).toString();
-        return (text.length() > BRIEF) ? text.substring(0, BRIEF) + "…" : text;
+        MessagingException quoting = causes.find(MessagingException.class);
+        return (quoting != null)
+                ? quoting.getClass().getName()
+                : StringUtils.truncate(cause(exception).toString(), BRIEF);
     }
 
-    /** Whether messages of exceptions contain the payload, as Spring's messaging exceptions do. */
     private static boolean quotesPayload(Exception exception) {
-        for (Throwable next : Causes.of(exception)) {
-            if (next instanceof MessagingException || next instanceof DeserializationException) {
-                return true;
-            }
-        }
-        return false;
+        Causes causes = Causes.of(exception);
+        return causes.contains(MessagingException.class) || causes.contains(DeserializationException.class);
     }
 
     private static Throwable cause(Exception exception) {
@@ -188,7 +181,7 @@ final class DeadLetterPublisher extends DeadLetterPublishingRecoverer {
             byte @Nullable [] key,
             byte @Nullable [] value) {
         String topic = destination.topic();
-        DeadLetterOwner.tellBy(headers, this.consumer);
+        headers.remove(CONSUMER_HEADER).add(CONSUMER_HEADER, this.consumer.getBytes(StandardCharsets.UTF_8));
         Integer partition = (destination.partition() < 0) ? null : destination.partition();
         byte[] keyBytes = (key != null) ? key : this.serializers.serialize(true, topic, headers, record.key());
         byte[] valueBytes = (value != null) ? value : this.serializers.serialize(false, topic, headers, record.value());

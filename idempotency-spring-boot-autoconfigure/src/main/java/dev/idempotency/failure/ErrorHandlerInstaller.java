@@ -18,7 +18,7 @@ import org.springframework.kafka.core.ProducerFactory;
 import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.ConsumerAwareRecordRecoverer;
-import org.springframework.kafka.listener.ContainerProperties;
+import org.springframework.kafka.retrytopic.DestinationTopicResolver;
 
 /**
  * Installs error handling in the containers of protected listeners: provides an error handler if the application has
@@ -65,18 +65,22 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
     }
 
     /** Installs error handling in a consumer's container, before it starts. */
-    public void install(AbstractMessageListenerContainer<?, ?> container, String consumer, ConsumerObserver observer) {
+    public void install(
+            AbstractMessageListenerContainer<?, ?> container,
+            String consumer,
+            ConsumerObserver observer,
+            Supplier<@Nullable DestinationTopicResolver> retryTopics) {
         Outage outage = this.outages.outageOf(consumer);
         outage.setObserver(observer);
-        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer);
+        ContainerSuspension suspension = new ContainerSuspension(outage, this.pauses, observer, container, retryTopics);
         boolean provided = container.getCommonErrorHandler() == null;
         instrumentDeserializers(container, consumer, provided && this.deadLetterSuffix != null);
         if (provided) {
-            container.setCommonErrorHandler(
-                    new RetryingErrorHandler(consumer, recoverer(consumer, observer), this.retries, this.pauses));
+            container.setCommonErrorHandler(new RetryingErrorHandler(
+                    consumer, recoverer(consumer, observer), outage, this.retries, this.pauses));
         }
         wrapErrorHandler(container, suspension);
-        keepCommitsToWhatIsDelivered(container, consumer);
+        switchOffFixTxOffsets(container, consumer);
         this.receivedBytes.forgetBetweenPolls(container);
         this.suspensions.put(container, suspension);
     }
@@ -117,12 +121,9 @@ public final class ErrorHandlerInstaller implements SmartLifecycle, DisposableBe
         }
     }
 
-    /** Switches off a setting by which a container would commit what it has not delivered. */
-    private static void keepCommitsToWhatIsDelivered(
-            AbstractMessageListenerContainer<?, ?> container, String consumer) {
-        ContainerProperties properties = container.getContainerProperties();
-        if (properties.isFixTxOffsets()) {
-            properties.setFixTxOffsets(false);
+    private static void switchOffFixTxOffsets(AbstractMessageListenerContainer<?, ?> container, String consumer) {
+        if (container.getContainerProperties().isFixTxOffsets()) {
+            container.getContainerProperties().setFixTxOffsets(false);
             logger.warn(
                     "fixTxOffsets is switched off for consumer '{}': its container would commit records that it has polled and"
                             + " not yet delivered, and they would be lost if it stops. Remove it. At the end of a"

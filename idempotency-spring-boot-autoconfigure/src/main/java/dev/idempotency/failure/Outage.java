@@ -9,6 +9,9 @@ import dev.idempotency.observe.ConsumerObserver;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -22,7 +25,8 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * One consumer's waiting for the database: which of its threads wait, since when, and how long until they try again.
+ * One consumer's waiting: which of its threads wait for the database, since when, and how long until they try again; and which
+ * of its partitions wait for a dead letter to be published.
  *
  * <p>Its beginning and its end are logged and observed once each, however many threads and attempts there are. Contention
  * is an outage only if it lasts.
@@ -31,11 +35,15 @@ final class Outage {
 
     private static final Logger logger = LoggerFactory.getLogger(Outage.class);
 
+    private static final String ENDED = "no longer waits for";
+    private static final String STOPPED = "was stopped while it waited for";
+
     private final String consumer;
     private final FailureClassifier classifier;
     private final BackOffSettings pauses;
     private final SuspectRecords suspects;
     private final Map<Thread, Waiting> waiting = new ConcurrentHashMap<>();
+    private final Map<TopicPartition, RefusedDeadLetter> refused = new ConcurrentHashMap<>();
     private volatile ConsumerObserver observer = ConsumerObserver.NO_OP;
     private @Nullable ConsumerOutage declared;
 
@@ -45,6 +53,8 @@ final class Outage {
             return new TopicPartition(this.where.topic(), this.where.partition());
         }
     }
+
+    private record RefusedDeadLetter(Thread thread, ConsumerOutage outage) {}
 
     Outage(String consumer, FailureClassifier classifier, BackOffSettings pauses, BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
@@ -57,13 +67,9 @@ final class Outage {
         this.observer = observer;
     }
 
-    FailureKind classify(Exception failure) {
-        return this.classifier.classify(failure);
-    }
-
     /** The kind of a record's failure: the message's own also if it looks like an outage and is none. */
     FailureKind judge(Exception failure, ConsumerRecord<?, ?> record) {
-        FailureKind kind = classify(failure);
+        FailureKind kind = this.classifier.classify(failure);
         boolean messagesOwn = kind == FailureKind.OUTAGE && this.suspects.recordFailure(failure, record);
         return messagesOwn ? FailureKind.MESSAGE : kind;
     }
@@ -76,9 +82,15 @@ final class Outage {
         return this.suspects;
     }
 
-    synchronized @Nullable ConsumerOutage current() {
-        endIfNobodyWaits();
-        return this.declared;
+    synchronized List<ConsumerOutage> current() {
+        endIfNobodyWaits(STOPPED);
+        endDeadLetters(letter -> !letter.thread().isAlive());
+        List<ConsumerOutage> current = new ArrayList<>();
+        if (this.declared != null) {
+            current.add(this.declared);
+        }
+        this.refused.values().forEach(letter -> current.add(letter.outage()));
+        return current;
     }
 
     /** An attempt of this thread has failed; returns how long to wait before the next. */
@@ -90,6 +102,35 @@ final class Outage {
             begin(failure, where);
         }
         return this.pauses.pauseAfter(attempts);
+    }
+
+    /** A message could not be dead-lettered by this thread: its partition waits. */
+    synchronized void recordDeadLetterFailure(TopicPartition partition, RuntimeException failure) {
+        RefusedDeadLetter known = this.refused.get(partition);
+        Instant since = (known != null) ? known.outage().since() : Instant.now();
+        String cause =
+                "%s (%s)".formatted(failure.getMessage(), Causes.of(failure).deepest());
+        ConsumerOutage outage = new ConsumerOutage(this.consumer, since, cause, Awaited.DEAD_LETTERS);
+        this.refused.put(partition, new RefusedDeadLetter(Thread.currentThread(), outage));
+        this.observer.deadLettersRefused(this.refused.size());
+    }
+
+    /** Keeps this thread's refused dead letters of some partitions: the others are published, or their message is done. */
+    void retainDeadLetters(Predicate<TopicPartition> retained) {
+        if (!this.refused.isEmpty()) {
+            Thread current = Thread.currentThread();
+            this.refused.forEach((partition, letter) -> {
+                if (letter.thread() == current && !retained.test(partition)) {
+                    endDeadLetters(letter::equals);
+                }
+            });
+        }
+    }
+
+    private synchronized void endDeadLetters(Predicate<RefusedDeadLetter> ended) {
+        if (this.refused.values().removeIf(ended)) {
+            this.observer.deadLettersRefused(this.refused.size());
+        }
     }
 
     /** The exception by which the library itself has the consumer wait, or {@code null}. */
@@ -116,50 +157,55 @@ final class Outage {
                 this.consumer,
                 where,
                 cause.toString(),
-                this.pauses.maxInterval());
+                print(this.pauses.maxInterval()));
         this.observer.outageBegan(cause);
     }
 
     /** The database has answered this thread. */
     void recordSuccess() {
-        if (!this.waiting.isEmpty()) {
-            stopWaiting();
-        }
+        stopWaiting(ENDED);
+    }
+
+    /** The container of this thread stops. */
+    void recordStop() {
+        stopWaiting(STOPPED);
+        retainDeadLetters(partition -> false);
     }
 
     /** Ends this thread's waiting for a record whose partition another consumer has now. */
     void stopWaitingUnless(Predicate<TopicPartition> assigned) {
-        Waiting known = this.waiting.isEmpty() ? null : this.waiting.get(Thread.currentThread());
+        Waiting known = this.waiting.get(Thread.currentThread());
         if (known != null && !assigned.test(known.partition())) {
-            stopWaiting();
+            stopWaiting(ENDED);
         }
     }
 
-    private synchronized void stopWaiting() {
-        this.waiting.remove(Thread.currentThread());
-        endIfNobodyWaits();
+    private void stopWaiting(String how) {
+        if (!this.waiting.isEmpty()) {
+            synchronized (this) {
+                this.waiting.remove(Thread.currentThread());
+                endIfNobodyWaits(how);
+            }
+        }
     }
 
     /** Threads that have ended wait no longer: a consumer that could not be closed did not say so. */
-    private void endIfNobodyWaits() {
+    private void endIfNobodyWaits(String how) {
         this.waiting.keySet().removeIf(thread -> !thread.isAlive());
         ConsumerOutage outage = this.declared;
         if (outage != null && this.waiting.isEmpty()) {
             this.declared = null;
             Duration duration = Duration.between(outage.since(), Instant.now());
-            String what =
-                    switch (outage.awaited()) {
-                        case DATABASE -> "the database";
-                        case BROKER -> "the broker";
-                        case KEYS -> "keys";
-                    };
-            logger.info(
-                    "Consumer '{}' no longer waits for {}, after {}",
-                    this.consumer,
-                    what,
-                    DurationFormatterUtils.print(
-                            duration.truncatedTo(ChronoUnit.MILLIS), DurationFormat.Style.COMPOSITE));
+            String what = (outage.awaited() == Awaited.KEYS)
+                    ? "keys"
+                    : "the " + outage.awaited().name().toLowerCase(Locale.ROOT);
+            logger.info("Consumer '{}' {} {}, after {}", this.consumer, how, what, print(duration));
             this.observer.outageEnded(duration.toNanos());
         }
+    }
+
+    private static String print(Duration duration) {
+        ChronoUnit unit = (duration.toSeconds() < 1) ? ChronoUnit.MILLIS : ChronoUnit.SECONDS;
+        return DurationFormatterUtils.print(duration.truncatedTo(unit), DurationFormat.Style.COMPOSITE);
     }
 }

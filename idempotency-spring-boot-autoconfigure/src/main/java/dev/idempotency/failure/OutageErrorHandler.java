@@ -3,7 +3,6 @@ package dev.idempotency.failure;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import java.io.Serial;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -28,9 +27,6 @@ import org.springframework.util.backoff.FixedBackOff;
  * its payload.
  */
 final class OutageErrorHandler implements CommonErrorHandler {
-
-    /** Failures outside the listener that follow one another faster are slowed down: they would become a busy loop. */
-    private static final long SOON_NANOS = Duration.ofSeconds(5).toNanos();
 
     /** Commits the offsets up to the record that is named, and seeks to the first record after it. */
     private static final DefaultErrorHandler SKIPPING =
@@ -76,6 +72,8 @@ final class OutageErrorHandler implements CommonErrorHandler {
         try {
             handleFirst(failure, records, consumer, container);
             ConsumerThreadState.current().endRetry(first);
+            this.suspension.retainDeadLetters();
+            this.suspension.reportDeadLetter(first, failure, container);
         } catch (Throwable ex) {
             RuntimeException kept = this.suspension.ensureRedelivery(ex, this.delegate, records, consumer, container);
             recordRetry(first);
@@ -130,6 +128,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 SKIPPING.handleBatch(naming, data, consumer, container, OutageErrorHandler::redeliver);
             }
             records.forEach(state::endRetry);
+            this.suspension.retainDeadLetters();
         } catch (RetryInMemory retry) {
             recordRetry(failed);
             throw Redelivery.seekBack(failure, records, consumer);
@@ -139,6 +138,7 @@ final class OutageErrorHandler implements CommonErrorHandler {
                 recordRetry(failed);
             } else {
                 state.endRetry(failed);
+                this.suspension.retainDeadLetters();
             }
             throw kept;
         }
@@ -172,16 +172,11 @@ final class OutageErrorHandler implements CommonErrorHandler {
     @Override
     public void handleOtherException(
             Exception thrown, Consumer<?, ?> consumer, MessageListenerContainer container, boolean batchListener) {
-        boolean soon = ConsumerThreadState.current().recordPollFailure() < SOON_NANOS;
-        try {
-            // The container forgets the records that it has polled.
-            Redelivery.seekToCommitted(consumer, container);
-            this.delegate.handleOtherException(thrown, consumer, container, batchListener);
-        } finally {
-            if (soon) {
-                Redelivery.pause();
-            }
-        }
+        // A failure of every poll would become a busy loop.
+        Redelivery.pause();
+        // The container forgets the records that it has polled.
+        Redelivery.seekToCommitted(consumer, container);
+        this.delegate.handleOtherException(thrown, consumer, container, batchListener);
     }
 
     @Override
@@ -205,8 +200,9 @@ final class OutageErrorHandler implements CommonErrorHandler {
      */
     @Override
     public void clearThreadState() {
+        boolean retrying = ConsumerThreadState.current().isRetryExpected();
         this.suspension.recordSuccess();
-        if (!ConsumerThreadState.current().isRetryExpected()) {
+        if (!retrying) {
             this.delegate.clearThreadState();
         }
     }

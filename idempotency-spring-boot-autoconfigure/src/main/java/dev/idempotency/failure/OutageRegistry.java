@@ -46,8 +46,7 @@ public final class OutageRegistry {
     /** The consumers that wait now. */
     public List<ConsumerOutage> current() {
         return this.byConsumer.values().stream()
-                .map(Outage::current)
-                .filter(Objects::nonNull)
+                .flatMap(outage -> outage.current().stream())
                 .toList();
     }
 
@@ -63,25 +62,19 @@ public final class OutageRegistry {
 
     /** The answer of the application's classifier, or {@code null} if it fails. */
     private @Nullable FailureKind ask(Throwable failure) {
-        Throwable thrown = null;
         try {
-            FailureKind kind = this.classifier.classify(failure);
-            if (kind != null) {
-                return kind;
-            }
+            return Objects.requireNonNull(this.classifier.classify(failure), "It returned null");
         } catch (Throwable ex) {
             FatalErrors.rethrow(ex);
-            thrown = ex;
+            logger.error(
+                    "FailureClassifier '{}' ({}) failed at a {}: the default is used instead. Fix the classifier: it must"
+                            + " return a FailureKind.",
+                    this.classifierName,
+                    this.classifier.getClass().getName(),
+                    failure.getClass().getName(),
+                    ex);
+            return null;
         }
-        logger.error(
-                "FailureClassifier '{}' ({}) {} a {}: the default is used instead. Fix the classifier: it must return a"
-                        + " FailureKind.",
-                this.classifierName,
-                this.classifier.getClass().getName(),
-                (thrown != null) ? "failed at" : "returned null for",
-                failure.getClass().getName(),
-                thrown);
-        return null;
     }
 
     /**

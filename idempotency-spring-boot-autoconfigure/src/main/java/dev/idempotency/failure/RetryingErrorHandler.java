@@ -35,8 +35,12 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
     private final AtomicReference<@Nullable Instant> lastWarning = new AtomicReference<>();
 
     RetryingErrorHandler(
-            String consumer, ConsumerAwareRecordRecoverer recoverer, BackOffSettings retries, ConsumerPauses pauses) {
-        super(pausingIfItFails(recoverer, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
+            String consumer,
+            ConsumerAwareRecordRecoverer recoverer,
+            Outage outage,
+            BackOffSettings retries,
+            ConsumerPauses pauses) {
+        super(waitingIfItFails(recoverer, outage, retries.maxInterval()), retries.toBackOff(), new PauseRequest());
         this.pauses = pauses;
         addNotRetryableExceptions(UnusableKeyException.class);
         setRetryListeners((record, failure, attempt) -> warn(consumer, record, failure, attempt));
@@ -61,13 +65,14 @@ final class RetryingErrorHandler extends DefaultErrorHandler {
         }
     }
 
-    private static ConsumerAwareRecordRecoverer pausingIfItFails(
-            ConsumerAwareRecordRecoverer recoverer, Duration duration) {
+    private static ConsumerAwareRecordRecoverer waitingIfItFails(
+            ConsumerAwareRecordRecoverer recoverer, Outage outage, Duration pause) {
         return (record, consumer, exception) -> {
             try {
                 recoverer.accept(record, consumer, exception);
             } catch (RuntimeException ex) {
-                ConsumerThreadState.current().requestPause(duration);
+                outage.recordDeadLetterFailure(ConsumerThreadState.partitionOf(record), ex);
+                ConsumerThreadState.current().requestPause(pause);
                 throw ex;
             }
         };

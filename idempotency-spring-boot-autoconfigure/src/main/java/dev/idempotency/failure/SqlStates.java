@@ -45,12 +45,12 @@ final class SqlStates {
      */
     private static final Set<Integer> CONTENTION_CODES = Set.of(1020, 1205, 1689, 3572, 50200, 90131);
 
-    /** A connection was refused: not established, rejected, server starting, too many of them. */
-    private static final Set<String> REFUSED_STATES = Set.of("08001", "08004", "57P03", "53300");
-
-    /** The server goes down, or its disk is full or fails; the last two are H2's. */
-    private static final Set<String> STATES_OF_SERVER =
-            Set.of("57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
+    /**
+     * A connection was refused: not established, rejected, server starting, too many of them (08001 to 53300); the server goes
+     * down, or its disk is full or fails, the last two of H2.
+     */
+    private static final Set<String> STATES_OF_SERVER = Set.of(
+            "08001", "08004", "57P03", "53300", "57P01", "57P02", "57P04", "53100", "58000", "58030", "90028", "90031");
 
     /** MySQL and MariaDB: a connection was refused; the server goes down, its disk or a table is full or fails. */
     private static final Set<Integer> CODES_OF_SERVER = Set.of(1040, 1129, 1203, 1226, 1021, 1026, 1030, 1053, 1114);
@@ -98,6 +98,6 @@ final class SqlStates {
         int code = exception.getErrorCode();
         return (state == null)
                 ? kindByClass(exception, null) == FailureKind.OUTAGE
-                : REFUSED_STATES.contains(state) || STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(code);
+                : STATES_OF_SERVER.contains(state) || CODES_OF_SERVER.contains(code);
     }
 }

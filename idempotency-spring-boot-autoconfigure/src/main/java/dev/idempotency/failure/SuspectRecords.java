@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +25,7 @@ final class SuspectRecords {
     private final BooleanSupplier storeTakesWrites;
     private final Map<TopicPartition, Suspect> byPartition = new ConcurrentHashMap<>();
 
-    private record Suspect(long offset, int failures, boolean blamed) {}
+    private record Suspect(long offset, int failures) {}
 
     SuspectRecords(String consumer, int patience, BooleanSupplier storeTakesWrites) {
         this.consumer = consumer;
@@ -36,12 +35,9 @@ final class SuspectRecords {
 
     /** Counts a failure that looks like an outage; returns whether it is the message's own. */
     boolean recordFailure(Exception failure, ConsumerRecord<?, ?> record) {
-        boolean before = isBlamed(record);
         int failures = isOfOneMessage(failure) ? failuresOf(record) + 1 : 0;
-        boolean blamed = failures > this.patience;
-        this.byPartition.put(
-                ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures, blamed || before));
-        if (blamed && !before) {
+        this.byPartition.put(ConsumerThreadState.partitionOf(record), new Suspect(record.offset(), failures));
+        if (failures == this.patience + 1) {
             logger.warn(
                     "Consumer '{}' has failed at {} {} times as if the database were away, which answers and takes writes:"
                             + " from now on that is the message's own failure",
@@ -50,7 +46,7 @@ final class SuspectRecords {
                     failures,
                     failure);
         }
-        return blamed;
+        return failures > this.patience;
     }
 
     /** Whether this failure of a record will be found to be its own when it is counted. */
@@ -62,18 +58,8 @@ final class SuspectRecords {
         return DatabaseFailureClassifier.canBeOfOneMessage(failure) && this.storeTakesWrites.getAsBoolean();
     }
 
-    private boolean isBlamed(ConsumerRecord<?, ?> record) {
-        Suspect suspect = suspect(record);
-        return suspect != null && suspect.blamed();
-    }
-
     private int failuresOf(ConsumerRecord<?, ?> record) {
-        Suspect suspect = suspect(record);
-        return (suspect != null) ? suspect.failures() : 0;
-    }
-
-    private @Nullable Suspect suspect(ConsumerRecord<?, ?> record) {
         Suspect suspect = this.byPartition.get(ConsumerThreadState.partitionOf(record));
-        return (suspect != null && suspect.offset() == record.offset()) ? suspect : null;
+        return (suspect != null && suspect.offset() == record.offset()) ? suspect.failures() : 0;
     }
 }

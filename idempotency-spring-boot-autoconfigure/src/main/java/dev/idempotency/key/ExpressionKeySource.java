@@ -1,8 +1,10 @@
 package dev.idempotency.key;
 
 import dev.idempotency.InvalidMessageKeyException;
+import dev.idempotency.MessageId;
 import dev.idempotency.TopicCoordinates;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -42,16 +44,14 @@ public final class ExpressionKeySource implements KeySource {
 
     private static final String JSON_PATH = "com.jayway.jsonpath.JsonPath";
 
-    /** An operand of {@code +}, or the whole expression. */
-    private record Part(SpelExpression expression, boolean literal) {
-
-        static Part of(SpelExpression expression) {
-            return new Part(expression, expression.getAST() instanceof Literal);
-        }
-    }
+    /** A tombstone, or an optional part that is absent: there is no key, rather than a wrong one. */
+    private static final Set<SpelMessage> THROUGH_NULL = EnumSet.of(
+            SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
+            SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED,
+            SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     private final String text;
-    private final List<Part> parts;
+    private final List<SpelExpression> parts;
     private final List<String> argumentNames;
     private final StandardEvaluationContext shared;
     private final @Nullable Function<ConsumerRecord<?, ?>, TopicCoordinates> coordinates;
@@ -77,8 +77,6 @@ public final class ExpressionKeySource implements KeySource {
         // A native image cannot load the classes that the compiler makes.
         SpelExpressionParser parser = new SpelExpressionParser(new SpelParserConfiguration(
                 NativeDetector.inNativeImage() ? SpelCompilerMode.OFF : SpelCompilerMode.MIXED, classLoader));
-        SpelExpression whole = parse(role, expression, parser);
-        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(Part.of(whole));
         this.shared = new StandardEvaluationContext();
         this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
         this.shared.setTypeConverter(new StandardTypeConverter(DefaultConversionService.getSharedInstance()));
@@ -89,31 +87,31 @@ public final class ExpressionKeySource implements KeySource {
         if (ClassUtils.isPresent(JSON_PATH, classLoader)) {
             this.shared.registerFunction(JsonPathFunction.NAME, JsonPathFunction.METHOD);
         }
-        KeyReferences references = new KeyReferences(role, whole, known, this.shared, beanFactory);
-        references.requireAll();
-        this.coordinates = references.isNamed(MessageVariables.COORDINATES) ? coordinates : null;
+        SpelExpression whole;
+        Set<String> named;
+        try {
+            whole = parser.parseRaw(expression);
+            named = KeyReferences.find(whole, known, this.shared, beanFactory);
+        } catch (ExpressionException | IllegalArgumentException ex) {
+            String reason = (ex instanceof ExpressionException syntax)
+                    ? "does not parse: " + syntax.getSimpleMessage()
+                    : ex.getMessage();
+            throw new IllegalArgumentException("The %s expression '%s' %s".formatted(role, expression, reason), ex);
+        }
+        this.parts = role.equals(KEY) ? partsOf(whole, parser) : List.of(whole);
+        this.coordinates = named.contains(MessageVariables.COORDINATES) ? coordinates : null;
         this.variables = known.stream()
-                .filter(variable -> !MessageVariables.OF_RECORD.contains(variable))
-                .filter(references::isNamed)
+                .filter(variable -> named.contains(variable) && !MessageVariables.OF_RECORD.contains(variable))
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    private static SpelExpression parse(String role, String expression, SpelExpressionParser parser) {
-        try {
-            return parser.parseRaw(expression);
-        } catch (ExpressionException ex) {
-            throw new IllegalArgumentException(
-                    "The %s expression '%s' does not parse: %s".formatted(role, expression, ex.getSimpleMessage()), ex);
-        }
-    }
-
-    private static List<Part> partsOf(SpelExpression whole, SpelExpressionParser parser) {
+    private static List<SpelExpression> partsOf(SpelExpression whole, SpelExpressionParser parser) {
         List<SpelNode> operands = new ArrayList<>();
         collectOperands(whole.getAST(), operands);
         return (operands.size() == 1)
-                ? List.of(Part.of(whole))
+                ? List.of(whole)
                 : operands.stream()
-                        .map(node -> Part.of(parser.parseRaw(node.toStringAST())))
+                        .map(node -> parser.parseRaw(node.toStringAST()))
                         .toList();
     }
 
@@ -139,18 +137,19 @@ public final class ExpressionKeySource implements KeySource {
         }
         StringBuilder key = new StringBuilder();
         boolean number = false;
-        for (Part part : this.parts) {
+        for (SpelExpression part : this.parts) {
+            boolean literal = part.getAST() instanceof Literal;
             Object value = evaluate(part, context);
-            String text = part.literal() ? String.valueOf(value) : KeyText.ofPart(value);
-            if (text == null) {
+            String text = KeyText.of(value);
+            if (text == null || (!literal && MessageId.isNoKey(text))) {
                 return null;
             }
-            if (number && !part.literal() && value instanceof Number) {
+            if (number && !literal && value instanceof Number) {
                 throw new InvalidMessageKeyException(
                         "it puts two numbers together, as 1 and 23 or 12 and 3: write a text between them, as in #a + '/' + #b",
                         null);
             }
-            number = part.literal() ? number && text.isEmpty() : value instanceof Number;
+            number = literal ? number && text.isEmpty() : value instanceof Number;
             key.append(text);
         }
         return key.toString();
@@ -167,25 +166,16 @@ public final class ExpressionKeySource implements KeySource {
         return new MessageVariables(this.shared, message, coordinates, this.argumentNames);
     }
 
-    private static @Nullable Object evaluate(Part part, MessageVariables context) {
+    private static @Nullable Object evaluate(SpelExpression part, MessageVariables context) {
         try {
-            return KeyText.contentOf(part.expression().getValue(context));
-        } catch (SpelEvaluationException ex) {
-            if (leadsThroughNull(ex)) {
+            return KeyText.contentOf(part.getValue(context));
+        } catch (ExpressionException | IllegalStateException ex) {
+            if (ex instanceof SpelEvaluationException evaluation
+                    && THROUGH_NULL.contains(evaluation.getMessageCode())) {
                 return null;
             }
             throw new InvalidMessageKeyException("it cannot be evaluated: " + ex.getMessage(), ex);
-        } catch (ExpressionException | IllegalStateException ex) {
-            throw new InvalidMessageKeyException("it cannot be evaluated: " + ex.getMessage(), ex);
         }
-    }
-
-    /** A tombstone, or an optional part that is absent: there is no key, rather than a wrong one. */
-    private static boolean leadsThroughNull(SpelEvaluationException ex) {
-        SpelMessage code = ex.getMessageCode();
-        return code == SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL
-                || code == SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED
-                || code == SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE;
     }
 
     @Override

@@ -22,58 +22,42 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
-/**
- * The references of an expression: variables, functions, beans and types. One that
- * is missing would fail at every message.
- */
+/** Finds an expression's references to variables, functions, beans and types. A missing one would fail at every message. */
 final class KeyReferences {
 
-    private final String role;
-    private final SpelExpression expression;
     private final Set<String> variables;
     private final EvaluationContext context;
     private final BeanFactory beanFactory;
     private final Set<String> named = new HashSet<>();
 
-    KeyReferences(
-            String role,
-            SpelExpression expression,
-            Set<String> variables,
-            EvaluationContext context,
-            BeanFactory beanFactory) {
-        this.role = role;
-        this.expression = expression;
+    private KeyReferences(Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
         this.variables = variables;
         this.context = context;
         this.beanFactory = beanFactory;
     }
 
     /**
-     * Looks for all of them.
+     * Returns the variables that an expression names.
      *
-     * @throws IllegalArgumentException if one is not there
+     * @throws IllegalArgumentException with what is missing
      */
-    void requireAll() {
-        require(this.expression.getAST(), false);
-    }
-
-    /** Whether the expression names a variable, once all have been looked for. */
-    boolean isNamed(String variable) {
-        return this.named.contains("#" + variable);
+    static Set<String> find(
+            SpelExpression expression, Set<String> variables, EvaluationContext context, BeanFactory beanFactory) {
+        KeyReferences references = new KeyReferences(variables, context, beanFactory);
+        references.require(expression.getAST(), false);
+        return references.named;
     }
 
     /** {@code ofElement} says whether it stands in a selection or projection, and is asked of each element. */
     private void require(SpelNode node, boolean ofElement) {
         if (node instanceof VariableReference) {
-            requireVariable(node.toStringAST(), ofElement);
+            requireVariable(node.toStringAST().substring(1), ofElement);
         } else if (node instanceof FunctionReference) {
             requireFunction(node.toStringAST());
         } else if (node instanceof BeanReference bean && !this.beanFactory.containsBean(bean.getName())) {
-            throw missing("names the bean '%s', but there is none of that name".formatted(bean.getName()));
-        } else if (node instanceof TypeReference) {
-            requireType(node, nameOf(node.getChild(0)));
-        } else if (node instanceof ConstructorReference) {
-            requireType(node.getChild(0), nameOf(node.getChild(0)));
+            throw new IllegalArgumentException("names the bean '%s', but there is none".formatted(bean.getName()));
+        } else if (node instanceof TypeReference || node instanceof ConstructorReference) {
+            requireType(node.getChild(0));
         } else if (node instanceof CompoundExpression) {
             require(node.getChild(0), ofElement);
             for (int i = 1; i < node.getChildCount(); i++) {
@@ -81,8 +65,9 @@ final class KeyReferences {
             }
             return;
         } else if (!ofElement && isReadOfNothing(node)) {
-            throw missing("reads '%s' of nothing: what is of the message begins with a variable, as in #payload.id"
-                    .formatted(node.toStringAST()));
+            throw new IllegalArgumentException(
+                    "reads '%s' of nothing: what is of the message begins with a variable, as in #payload.id"
+                            .formatted(node.toStringAST()));
         }
         requireWithin(node, ofElement);
     }
@@ -110,40 +95,32 @@ final class KeyReferences {
 
     private void requireVariable(String name, boolean ofElement) {
         this.named.add(name);
-        boolean element = name.equals("#this") && ofElement;
-        if (!element && !this.variables.contains(name.substring(1))) {
-            throw missing("names the variable %s, but there are only %s".formatted(name, this.variables));
+        if (!(ofElement && name.equals("this")) && !this.variables.contains(name)) {
+            throw new IllegalArgumentException(
+                    "names the variable #%s, but there are only %s".formatted(name, this.variables));
         }
     }
 
     private void requireFunction(String call) {
         String name = call.substring(1, call.indexOf('('));
-        if (this.context.lookupVariable(name) != null) {
-            return;
+        if (this.context.lookupVariable(name) == null) {
+            throw new IllegalArgumentException(
+                    name.equals(JsonPathFunction.NAME)
+                            ? "calls #jsonPath, which needs Jayway JsonPath on the class path: add the dependency"
+                                    + " com.jayway.jsonpath:json-path, in the scope of production and not of tests alone"
+                            : "calls the function #%s, but there is none but #%s"
+                                    .formatted(name, JsonPathFunction.NAME));
         }
-        throw missing(
-                name.equals(JsonPathFunction.NAME)
-                        ? "calls #jsonPath, which needs Jayway JsonPath on the class path: add the dependency"
-                                + " com.jayway.jsonpath:json-path, in the scope of production and not of tests alone"
-                        : "calls the function #%s, but there is none but #%s".formatted(name, JsonPathFunction.NAME));
     }
 
-    private void requireType(SpelNode reference, String name) {
+    private void requireType(SpelNode reference) {
+        String name = String.valueOf(reference.getValue(new ExpressionState(this.context)));
         try {
             if (TypeCode.forName(name) == TypeCode.OBJECT) {
                 this.context.getTypeLocator().findType(name);
             }
         } catch (EvaluationException ex) {
-            throw missing("names the type %s, but there is none".formatted(reference.toStringAST()));
+            throw new IllegalArgumentException("names the type %s, but there is none".formatted(name), ex);
         }
-    }
-
-    private String nameOf(SpelNode type) {
-        return String.valueOf(type.getValue(new ExpressionState(this.context)));
-    }
-
-    private IllegalArgumentException missing(String what) {
-        return new IllegalArgumentException(
-                "The %s expression '%s' %s".formatted(this.role, this.expression.getExpressionString(), what));
     }
 }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.StringUtils;
 
 /** Gives the messages of one consumer their identity. */
@@ -56,6 +57,11 @@ public final class MessageIdResolver {
         return ids;
     }
 
+    /** Whether messages without a key are acknowledged without calling the listener. */
+    public boolean skipsMissing() {
+        return this.onMissing == OnMissingKey.SKIP;
+    }
+
     /** The variables that it needs of the converted message. */
     public Set<String> variables() {
         return this.source.variables();
@@ -64,7 +70,7 @@ public final class MessageIdResolver {
     /**
      * Identifies a message.
      *
-     * @return its id, or {@code null} if it has no key and such messages are processed
+     * @return its id, or {@code null} if it has no key and such messages are processed or skipped
      * @throws MissingMessageKeyException if it has no key
      * @throws InvalidMessageKeyException if it has one that cannot be used
      * @throws TopicUnknownException if its key depends on its topic, and that is not known as long as the broker cannot
@@ -79,13 +85,13 @@ public final class MessageIdResolver {
         } catch (Throwable ex) {
             throw unusable("key", message, this.consumer, this.source, ex);
         }
-        if (this.onMissing == OnMissingKey.PROCESS) {
+        if (this.onMissing != OnMissingKey.FAIL) {
             return null;
         }
         throw new MissingMessageKeyException(
                 ("The message %s has no key for consumer '%s': %s gave none, or a blank one. Let its producer set one,"
-                                + " name another source in @IdempotentListener(key = …), or set"
-                                + " idempotency.key.on-missing=process to process such messages without deduplication.")
+                                + " say where it is in @IdempotentListener(key = …) or idempotency.key.headers, or set"
+                                + " idempotency.key.on-missing=process (without deduplication) or skip.")
                         .formatted(RecordCoordinates.of(message.record()), this.consumer, this.source),
                 null);
     }
@@ -118,12 +124,9 @@ public final class MessageIdResolver {
 
     /** An error of the machine itself is not the message's, but for the stack that it overflowed. */
     private static void requireSurvivable(Throwable thrown) {
-        Throwable cause = thrown;
-        for (int depth = 0; cause != null && depth < 10; depth++) {
-            if (cause instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {
-                throw error;
-            }
-            cause = cause.getCause();
+        if (NestedExceptionUtils.getMostSpecificCause(thrown) instanceof VirtualMachineError error
+                && !(error instanceof StackOverflowError)) {
+            throw error;
         }
     }
 }

@@ -6,23 +6,10 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
-import org.springframework.expression.BeanResolver;
-import org.springframework.expression.ConstructorResolver;
-import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.IndexAccessor;
-import org.springframework.expression.MethodResolver;
-import org.springframework.expression.OperatorOverloader;
-import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.TypeComparator;
-import org.springframework.expression.TypeConverter;
-import org.springframework.expression.TypeLocator;
-import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/**
- * The variables of an expression for one message. Everything but the variables is shared between messages, with the caches of
- * what it has looked up by reflection.
- */
-final class MessageVariables implements EvaluationContext {
+/** The variables of an expression for one message; everything else is shared, with the caches of reflective look-ups. */
+final class MessageVariables extends StandardEvaluationContext {
 
     static final String COORDINATES = "coordinates";
 
@@ -31,18 +18,14 @@ final class MessageVariables implements EvaluationContext {
     /** Those that are known before the record has been converted. */
     static final List<String> OF_RECORD = List.of("record", "headers", COORDINATES);
 
-    private final EvaluationContext shared;
+    private final StandardEvaluationContext shared;
     private final MessageView message;
     private final @Nullable TopicCoordinates coordinates;
     private final List<String> argumentNames;
 
-    /**
-     * Shows a message.
-     *
-     * @param coordinates where it stood first, or {@code null} if the expression does not ask for that
-     */
+    /** {@code coordinates} are {@code null} if the expression does not ask for them. */
     MessageVariables(
-            EvaluationContext shared,
+            StandardEvaluationContext shared,
             MessageView message,
             @Nullable TopicCoordinates coordinates,
             List<String> argumentNames) {
@@ -50,6 +33,8 @@ final class MessageVariables implements EvaluationContext {
         this.message = message;
         this.coordinates = coordinates;
         this.argumentNames = argumentNames;
+        shared.applyDelegatesTo(this);
+        setBeanResolver(shared.getBeanResolver());
     }
 
     @Override
@@ -74,60 +59,5 @@ final class MessageVariables implements EvaluationContext {
             }
         }
         return headers;
-    }
-
-    @Override
-    public void setVariable(String name, @Nullable Object value) {
-        throw new UnsupportedOperationException("A key expression does not assign variables: #" + name);
-    }
-
-    @Override
-    public TypedValue getRootObject() {
-        return TypedValue.NULL;
-    }
-
-    @Override
-    public List<PropertyAccessor> getPropertyAccessors() {
-        return this.shared.getPropertyAccessors();
-    }
-
-    @Override
-    public List<IndexAccessor> getIndexAccessors() {
-        return this.shared.getIndexAccessors();
-    }
-
-    @Override
-    public List<ConstructorResolver> getConstructorResolvers() {
-        return this.shared.getConstructorResolvers();
-    }
-
-    @Override
-    public List<MethodResolver> getMethodResolvers() {
-        return this.shared.getMethodResolvers();
-    }
-
-    @Override
-    public @Nullable BeanResolver getBeanResolver() {
-        return this.shared.getBeanResolver();
-    }
-
-    @Override
-    public TypeLocator getTypeLocator() {
-        return this.shared.getTypeLocator();
-    }
-
-    @Override
-    public TypeConverter getTypeConverter() {
-        return this.shared.getTypeConverter();
-    }
-
-    @Override
-    public TypeComparator getTypeComparator() {
-        return this.shared.getTypeComparator();
-    }
-
-    @Override
-    public OperatorOverloader getOperatorOverloader() {
-        return this.shared.getOperatorOverloader();
     }
 }

@@ -4,11 +4,11 @@ import dev.idempotency.IdempotencyContext;
 import dev.idempotency.IdempotencyException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import dev.idempotency.StoreFailedException;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.ConsumerObserver;
-import dev.idempotency.observe.Duplicate;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.AdmissionStrategy;
 import dev.idempotency.store.Candidate;
@@ -35,10 +35,11 @@ final class IdempotentInvocation implements TransactionSynchronization {
     private final ListenerCall call;
     private final Delivery delivery;
     private final ListenerDefinition definition;
-    private final AdmissionStrategy strategy;
+    private AdmissionStrategy strategy;
     private final OutcomeReporter reporter;
     private final ClaimedTransaction transaction;
     private List<Candidate> candidates = List.of();
+    private final List<RecordCoordinates> withoutKey = new ArrayList<>();
     private @Nullable Admission admission;
     private IdempotencyContext.@Nullable Scope context;
     private boolean returned;
@@ -58,8 +59,14 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     private @Nullable Object proceed() throws Throwable {
+        this.reporter.delivered(this.delivery.records());
         this.call.requireKeys();
         this.candidates = identify();
+        if (this.candidates.isEmpty() && !this.withoutKey.isEmpty()) {
+            this.delivery.skip();
+            this.definition.keyFailures().skipped(this.withoutKey);
+            return this.definition.method().resultWhenSkipped();
+        }
         try {
             Object result = execute();
             if (this.delivery.isNacked()) {
@@ -91,15 +98,20 @@ final class IdempotentInvocation implements TransactionSynchronization {
         List<Candidate> identified = new ArrayList<>(records.size());
         for (int i = 0; i < records.size(); i++) {
             try {
-                identified.add(identify(records.get(i), i));
+                Candidate candidate = identify(records.get(i), i);
+                if (candidate != null) {
+                    identified.add(candidate);
+                } else {
+                    this.withoutKey.add(RecordCoordinates.of(records.get(i)));
+                }
             } catch (RuntimeException ex) {
-                throw isSingle() ? this.definition.keyFailures().judge(ex, RecordCoordinates.of(records.get(i))) : ex;
+                throw isSingle() ? this.definition.keyFailures().judge(ex, records.get(i)) : ex;
             }
         }
         return identified;
     }
 
-    private Candidate identify(ConsumerRecord<?, ?> record, int position) {
+    private @Nullable Candidate identify(ConsumerRecord<?, ?> record, int position) {
         if (this.delivery.isBatch()) {
             ReadableRecordFilter.requireReadable(record);
         }
@@ -111,12 +123,13 @@ final class IdempotentInvocation implements TransactionSynchronization {
         try {
             return this.transaction.execute(this::claimAndCall);
         } catch (Throwable ex) {
-            Duplicate duplicate = findDuplicate(ex);
-            if (duplicate == null) {
+            Admission refusal = findRefusal(ex);
+            if (refusal == null) {
                 throw ex;
             }
+            requireNoConflict(refusal);
             this.delivery.skip();
-            this.reporter.committed(new Admission(List.of(), List.of(duplicate)), System.nanoTime() - start);
+            this.reporter.committed(refusal, System.nanoTime() - start);
             return this.definition.method().resultWhenSkipped();
         } finally {
             if (this.context != null) {
@@ -128,18 +141,14 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             if (this.transaction.isCommitted() && this.admission != null) {
                 this.reporter.committed(this.admission, System.nanoTime() - start);
+                this.definition.keyFailures().skipped(this.withoutKey);
             }
         }
     }
 
     private @Nullable Object claimAndCall() throws Throwable {
         Admission answer = claim();
-        if (this.definition.conflicts().isFailure()) {
-            // It must not be dropped: what was claimed beside it is undone.
-            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
-                throw new ConflictFoundException(first.getKey(), first.getValue());
-            }
-        }
+        requireNoConflict(answer);
         this.admission = answer;
         if (answer.isEmpty() && !this.candidates.isEmpty()) {
             this.delivery.skip();
@@ -156,6 +165,15 @@ final class IdempotentInvocation implements TransactionSynchronization {
         return callAndStore(answer.admitted());
     }
 
+    private void requireNoConflict(Admission answer) {
+        if (this.definition.conflicts().isFailure()) {
+            // It must not be dropped: what was claimed beside it is undone.
+            for (Map.Entry<Candidate, Conflict> first : answer.conflicts().entrySet()) {
+                throw new ConflictFoundException(first.getKey(), first.getValue());
+            }
+        }
+    }
+
     private String describe(@Nullable MessageId claimed) {
         return "%s of consumer '%s'"
                 .formatted(
@@ -167,6 +185,9 @@ final class IdempotentInvocation implements TransactionSynchronization {
         if (this.candidates.isEmpty()) {
             // A filter has left nothing of a batch.
             return new Admission(List.of(), List.of());
+        }
+        if (isSingle()) {
+            this.strategy = this.strategy.within(this.transaction.isOwn());
         }
         if (!this.strategy.isClaim()) {
             return this.strategy.admit(this.candidates);
@@ -213,7 +234,7 @@ final class IdempotentInvocation implements TransactionSynchronization {
             }
             throw ex;
         }
-        this.transaction.lookBeforeCommit();
+        this.transaction.lookBeforeCommit(() -> this.strategy.commit(admitted));
     }
 
     /** Something has failed before the commit: looks whether that was in this transaction, before it ends. */
@@ -229,18 +250,22 @@ final class IdempotentInvocation implements TransactionSynchronization {
     }
 
     /**
-     * The message that is a duplicate, as the failure of its transaction shows where a constraint is to tell. Several are
-     * redelivered, and processed one by one.
+     * The answer to a message that is a duplicate, as the failure of its transaction shows where it was not claimed first.
+     * Several are redelivered, and processed one by one.
      */
-    private @Nullable Duplicate findDuplicate(Throwable failure) {
+    private @Nullable Admission findRefusal(Throwable failure) {
         if (this.strategy.isClaim() || this.transaction.isCommitted() || this.delivery.isNacked()) {
             return null;
         }
         FatalErrors.rethrow(failure);
         try {
             return (this.candidates.size() == 1 && this.mayBeRefused)
-                    ? this.strategy.duplicateOf(this.candidates.get(0), failure)
+                    ? this.strategy.refusalOf(this.candidates.get(0), failure)
                     : null;
+        } catch (StoreFailedException ex) {
+            // It is not known whether the message was to blame.
+            ex.addSuppressed(failure);
+            throw ex;
         } catch (RuntimeException ex) {
             // It is redelivered until the database can be asked.
             failure.addSuppressed(ex);

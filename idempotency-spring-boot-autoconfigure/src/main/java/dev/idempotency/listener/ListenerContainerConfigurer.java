@@ -82,7 +82,7 @@ public final class ListenerContainerConfigurer {
         this.retryTopics.ifAvailable(ListenerContainerConfigurer::excludeFromRetries);
         if (!methods.isEmpty()) {
             ListenerDefinition first = methods.representative();
-            this.failures.install(container, first.consumer(), first.observer());
+            this.failures.install(container, first.consumer(), first.observer(), this.retryTopics::getIfAvailable);
         }
         this.inspection.ifAvailable(checks -> checks.inspect(this.definitions.listeners().stream()
                 .filter(listener -> listener.container() == container)

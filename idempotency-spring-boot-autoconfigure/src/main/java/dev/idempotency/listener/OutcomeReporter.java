@@ -10,8 +10,10 @@ import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
 import dev.idempotency.store.Admission;
 import dev.idempotency.store.Candidate;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.BiConsumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +26,16 @@ final class OutcomeReporter {
 
     OutcomeReporter(ListenerDefinition definition) {
         this.definition = definition;
+    }
+
+    void delivered(List<? extends ConsumerRecord<?, ?>> records) {
+        if (!records.isEmpty()) {
+            long oldest = records.get(0).timestamp();
+            for (ConsumerRecord<?, ?> record : records) {
+                oldest = Math.min(oldest, record.timestamp());
+            }
+            this.definition.observer().delivered(Instant.ofEpochMilli(oldest));
+        }
     }
 
     /** Stores the messages in the inbox, in the listener's transaction, which is still to be committed. */

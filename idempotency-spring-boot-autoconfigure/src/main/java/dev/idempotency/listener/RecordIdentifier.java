@@ -12,6 +12,7 @@ import dev.idempotency.kafka.ContainerFacts;
 import dev.idempotency.kafka.ListenerDeserializers;
 import dev.idempotency.kafka.SpringKafkaInternals;
 import dev.idempotency.key.MessageView;
+import dev.idempotency.store.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -153,10 +154,8 @@ public final class RecordIdentifier implements AutoCloseable {
 
     private RecordIdentification identifyReadable(ConsumerRecord<?, ?> record) {
         try {
-            return RecordIdentification.of(this.definition
-                    .candidates()
-                    .create(0, new UnconvertedMessage(record))
-                    .id());
+            Candidate candidate = this.definition.candidates().create(0, new UnconvertedMessage(record));
+            return RecordIdentification.of((candidate != null) ? candidate.id() : null);
         } catch (UnusableKeyException ex) {
             if (ex.getCause() instanceof ReconciliationException conversion) {
                 if (isText(record.value())) {

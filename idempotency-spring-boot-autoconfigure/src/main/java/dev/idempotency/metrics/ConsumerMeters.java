@@ -17,6 +17,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Locale;
@@ -30,73 +31,84 @@ import org.jspecify.annotations.Nullable;
 /** The meters of one consumer: all are registered at start-up, so that none is looked up per message. */
 final class ConsumerMeters implements ConsumerObserver {
 
-    private static final Duration[] LATENCIES = LongStream.of(
-                    1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000)
-            .mapToObj(Duration::ofMillis)
-            .toArray(Duration[]::new);
-
     private final MeterRegistry registry;
     private final Tags tags;
     private final Map<Outcome, Counter> messages = new EnumMap<>(Outcome.class);
     private final Map<DuplicateKind, Counter> hits = new EnumMap<>(DuplicateKind.class);
     private final Map<ClaimResult, Timer> claims = new EnumMap<>(ClaimResult.class);
     private final Counter conflicts;
+    private final Timer lag;
     private final Timer age;
     private final Timer listener;
     private final Counter retries;
     private final Counter deadLetters;
     private final @Nullable Counter positionResets;
-    private final AtomicInteger outage = new AtomicInteger();
+    private final AtomicInteger refusedDeadLetters;
+    private final AtomicInteger outage;
 
     ConsumerMeters(MeterRegistry registry, ConsumerDescription consumer) {
         this.registry = registry;
         this.tags = Tags.of(IdempotencyMeters.CONSUMER, consumer.name());
         for (Outcome outcome : Outcome.values()) {
-            Tags tagged = this.tags.and(IdempotencyMeters.OUTCOME, outcome.tag());
-            this.messages.put(outcome, counter(IdempotencyMeters.MESSAGES, "Messages by what became of them", tagged));
+            this.messages.put(
+                    outcome,
+                    counter(
+                            IdempotencyMeters.MESSAGES,
+                            "Messages by what became of them",
+                            IdempotencyMeters.OUTCOME,
+                            outcome.tag()));
         }
         for (DuplicateKind kind : kindsOf(consumer.strategy())) {
-            Tags tagged = this.tags.and(IdempotencyMeters.KIND, kind.name().toLowerCase(Locale.ROOT));
-            this.hits.put(kind, counter(IdempotencyMeters.DEDUP_HITS, "Duplicates by whose doing they are", tagged));
+            String tag = kind.name().toLowerCase(Locale.ROOT);
+            this.hits.put(
+                    kind, counter(IdempotencyMeters.DEDUP_HITS, "Duplicates by kind", IdempotencyMeters.KIND, tag));
         }
         for (ClaimResult result : ClaimResult.values()) {
             this.claims.put(
                     result,
                     timer(IdempotencyMeters.CLAIM, "Claims, with the look-up of a duplicate's original")
                             .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
-                            .serviceLevelObjectives(LATENCIES)
                             .register(registry));
         }
-        this.conflicts = counter(
-                IdempotencyMeters.DEDUP_CONFLICTS,
-                "Messages with the id of another one, and another payload",
-                this.tags);
-        this.retries =
-                counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed", this.tags);
-        this.deadLetters =
-                counter(IdempotencyMeters.DEAD_LETTERS, "Messages published to a dead-letter topic", this.tags);
+        this.conflicts =
+                counter(IdempotencyMeters.DEDUP_CONFLICTS, "Messages with the id of another one, and another payload");
+        this.retries = counter(IdempotencyMeters.RETRIES, "Messages that were redelivered because they had failed");
+        this.deadLetters = counter(IdempotencyMeters.DEAD_LETTERS, "Messages published to a dead-letter topic");
         this.positionResets = (consumer.strategy() == Strategy.OFFSET)
-                ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset", this.tags)
+                ? counter(IdempotencyMeters.POSITION_RESETS, "Positions that no longer held and were reset")
                 : null;
+        this.lag = timer(IdempotencyMeters.LAG, "Ages of messages when they are delivered, also again")
+                .register(registry);
         this.listener = timer(
                         IdempotencyMeters.LISTENER,
                         "Transactions in which the listener ran, from the wait for a connection to the commit")
-                .serviceLevelObjectives(LATENCIES)
                 .register(registry);
         this.age = timer(IdempotencyMeters.DEDUP_AGE, "How long before its duplicate a message was processed")
                 .serviceLevelObjectives(agesUpTo(consumer.retention()))
                 .minimumExpectedValue(Duration.ofMillis(100))
                 .maximumExpectedValue(consumer.retention().multipliedBy(2))
                 .register(registry);
-        Gauge.builder(IdempotencyMeters.OUTAGE, this.outage, AtomicInteger::get)
-                .description("1 while the consumer waits for the database, the broker or keys")
-                .tags(this.tags)
-                .strongReference(true)
-                .register(registry);
+        this.refusedDeadLetters =
+                gauge(IdempotencyMeters.DEAD_LETTERS_REFUSED, "Partitions that wait for their dead-letter topic");
+        this.outage =
+                gauge(IdempotencyMeters.OUTAGE, "1 while the consumer waits for the database, the broker or keys");
     }
 
-    private Counter counter(String name, String description, Tags tags) {
-        return Counter.builder(name).description(description).tags(tags).register(this.registry);
+    private AtomicInteger gauge(String name, String description) {
+        AtomicInteger value = new AtomicInteger();
+        Gauge.builder(name, value, AtomicInteger::get)
+                .description(description)
+                .tags(this.tags)
+                .strongReference(true)
+                .register(this.registry);
+        return value;
+    }
+
+    private Counter counter(String name, String description, String... tags) {
+        return Counter.builder(name)
+                .description(description)
+                .tags(this.tags.and(tags))
+                .register(this.registry);
     }
 
     private Timer.Builder timer(String name, String description) {
@@ -111,10 +123,15 @@ final class ConsumerMeters implements ConsumerObserver {
 
     /** Fractions of the retention: whether the window is long enough is seen at its end, not in seconds. */
     private static Duration[] agesUpTo(Duration retention) {
-        return LongStream.of(100_000, 10_000, 1_000, 100, 50, 20, 10, 5, 4, 3, 2, 1)
+        return LongStream.of(10_000, 1_000, 100, 10, 4, 2, 1)
                 .mapToObj(retention::dividedBy)
                 .filter(age -> age.compareTo(Duration.ofMillis(1)) >= 0)
                 .toArray(Duration[]::new);
+    }
+
+    @Override
+    public void delivered(Instant oldest) {
+        this.lag.record(Duration.between(oldest, Instant.now()));
     }
 
     @Override
@@ -181,6 +198,11 @@ final class ConsumerMeters implements ConsumerObserver {
         if (this.positionResets != null) {
             this.positionResets.increment();
         }
+    }
+
+    @Override
+    public void deadLettersRefused(int partitions) {
+        this.refusedDeadLetters.set(partitions);
     }
 
     @Override

@@ -8,10 +8,12 @@ public final class IdempotencyMeters {
     public static final String DEDUP_CONFLICTS = "idempotency.dedup.conflicts";
     public static final String DEDUP_AGE = "idempotency.dedup.age";
     public static final String RETENTION = "idempotency.retention";
+    public static final String LAG = "idempotency.lag";
     public static final String CLAIM = "idempotency.claim";
     public static final String LISTENER = "idempotency.listener";
     public static final String RETRIES = "idempotency.retries";
     public static final String DEAD_LETTERS = "idempotency.dead.letters";
+    public static final String DEAD_LETTERS_REFUSED = "idempotency.dead.letters.refused";
     public static final String OUTAGE = "idempotency.outage";
     public static final String POSITION_RESETS = "idempotency.position.resets";
     public static final String CLEANUP = "idempotency.cleanup";

@@ -44,12 +44,8 @@ public final class MeterObserver
                 .register(registry);
         this.completeCleanups = cleanups("complete");
         this.incompleteCleanups = cleanups("behind");
-        this.deleted = Counter.builder(IdempotencyMeters.CLEANUP_DELETED)
-                .description("Messages that the cleanup forgot")
-                .register(registry);
-        this.failedCleanups = Counter.builder(IdempotencyMeters.CLEANUP_FAILURES)
-                .description("Runs of the cleanup that failed")
-                .register(registry);
+        this.deleted = counter(IdempotencyMeters.CLEANUP_DELETED, "Messages that the cleanup forgot");
+        this.failedCleanups = counter(IdempotencyMeters.CLEANUP_FAILURES, "Runs of the cleanup that failed");
     }
 
     @Override
@@ -120,32 +116,42 @@ public final class MeterObserver
     }
 
     private Timer cleanups(String result) {
-        return Timer.builder(IdempotencyMeters.CLEANUP)
-                .description("Runs of the cleanup")
-                .tag(IdempotencyMeters.RESULT, result)
-                .register(this.registry);
+        return timer(IdempotencyMeters.CLEANUP, "Runs of the cleanup", IdempotencyMeters.RESULT, result);
     }
 
-    private Timer reconciliations(String consumer, State result) {
-        return Timer.builder(IdempotencyMeters.RECONCILIATION)
-                .description("Reconciliations")
-                .tag(IdempotencyMeters.CONSUMER, consumer)
-                .tag(IdempotencyMeters.RESULT, result.name().toLowerCase(Locale.ROOT))
-                .register(this.registry);
+    private Timer reconciliations(String consumer, State state) {
+        String result = state.name().toLowerCase(Locale.ROOT);
+        return timer(
+                IdempotencyMeters.RECONCILIATION,
+                "Reconciliations",
+                IdempotencyMeters.CONSUMER,
+                consumer,
+                IdempotencyMeters.RESULT,
+                result);
     }
 
     private Counter replays(String consumer) {
-        return Counter.builder(IdempotencyMeters.INBOX_REPLAYS)
-                .description("Messages of the inbox that were sent to their topics again")
-                .tag(IdempotencyMeters.CONSUMER, consumer)
-                .register(this.registry);
+        return counter(
+                IdempotencyMeters.INBOX_REPLAYS,
+                "Messages of the inbox that were sent to their topics again",
+                IdempotencyMeters.CONSUMER,
+                consumer);
     }
 
     private Counter unrecorded(String consumer) {
-        return Counter.builder(IdempotencyMeters.INBOX_UNRECORDED)
-                .description("Failures that could not be recorded in the inbox")
-                .tag(IdempotencyMeters.CONSUMER, consumer)
-                .register(this.registry);
+        return counter(
+                IdempotencyMeters.INBOX_UNRECORDED,
+                "Failures that could not be recorded in the inbox",
+                IdempotencyMeters.CONSUMER,
+                consumer);
+    }
+
+    private Counter counter(String name, String description, String... tags) {
+        return Counter.builder(name).description(description).tags(tags).register(this.registry);
+    }
+
+    private Timer timer(String name, String description, String... tags) {
+        return Timer.builder(name).description(description).tags(tags).register(this.registry);
     }
 
     private static double rows(StoreWatch watch) {

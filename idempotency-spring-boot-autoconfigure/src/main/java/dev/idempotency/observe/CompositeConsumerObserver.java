@@ -2,6 +2,7 @@ package dev.idempotency.observe;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -24,6 +25,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
                 .tell(factory -> observers.add(Objects.requireNonNull(factory.observe(consumer), "No observer")));
         observers.removeIf(observer -> observer == NO_OP);
         return observers.isEmpty() ? NO_OP : new CompositeConsumerObserver(observers);
+    }
+
+    @Override
+    public void delivered(Instant oldest) {
+        this.observers.tell(observer -> observer.delivered(oldest));
     }
 
     @Override
@@ -84,6 +90,11 @@ public final class CompositeConsumerObserver implements ConsumerObserver {
     @Override
     public void deadLettered(RecordCoordinates coordinates) {
         this.observers.tell(observer -> observer.deadLettered(coordinates));
+    }
+
+    @Override
+    public void deadLettersRefused(int partitions) {
+        this.observers.tell(observer -> observer.deadLettersRefused(partitions));
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.idempotency.observe;
 
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
+import java.time.Instant;
 
 /**
  * Observes the messages of one consumer. Outcomes are reported after the transaction has ended; an exception of an observer
@@ -10,6 +11,9 @@ import dev.idempotency.RecordCoordinates;
 public interface ConsumerObserver {
 
     ConsumerObserver NO_OP = new ConsumerObserver() {};
+
+    /** Messages are delivered, for the first time or again; the oldest was written at this time. */
+    default void delivered(Instant oldest) {}
 
     /** A claim has been answered: how many messages were free, how many were not, and how long it took. */
     default void claimAnswered(int claimed, int duplicates, long nanos) {}
@@ -32,7 +36,7 @@ public interface ConsumerObserver {
     /** A message was dropped, as a newer version of its entity had been processed. */
     default void stale(Stale stale) {}
 
-    /** A message has no usable key: it failed, or was processed without deduplication. */
+    /** A message has no usable key: it failed, was skipped, or was processed without deduplication. */
     default void missingKey(RecordCoordinates coordinates) {}
 
     /**
@@ -50,8 +54,11 @@ public interface ConsumerObserver {
     /** Messages that failed are redelivered. */
     default void retried(int messages) {}
 
-    /** A message has been published to the dead-letter topic of its topic. */
+    /** A message has been published to a dead-letter topic, by the provided error handler or by retry topics. */
     default void deadLettered(RecordCoordinates coordinates) {}
+
+    /** So many partitions wait now, as a message in each can neither be processed nor dead-lettered. */
+    default void deadLettersRefused(int partitions) {}
 
     /** The consumer has begun to wait for the database; it consumes nothing until it has succeeded. */
     default void outageBegan(Throwable cause) {}

@@ -17,7 +17,7 @@ public enum Outcome {
     /** It was rolled back; it is redelivered or goes to the recoverer. Counted once per attempt. */
     FAILED,
 
-    /** It has no usable key: it failed, or was processed without deduplication. */
+    /** It has no usable key: it failed, was skipped, or was processed without deduplication. */
     MISSING_KEY;
 
     /** The name in meters, traces and reports. */

@@ -1,7 +1,7 @@
 package dev.idempotency.redrive;
 
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.failure.DeadLetterOwner;
+import dev.idempotency.failure.DeadLetterPublisher;
 import dev.idempotency.kafka.RepublishedHeaders;
 import dev.idempotency.redrive.DeadLetterSourceResolver.Source;
 import java.nio.ByteBuffer;
@@ -31,7 +31,7 @@ final class DeadLetterHeaders {
 
     private static final Set<String> OF_FAILURES = Set.of(
             REDRIVES,
-            DeadLetterOwner.HEADER,
+            DeadLetterPublisher.CONSUMER_HEADER,
             KafkaUtils.KEY_DESERIALIZER_EXCEPTION_HEADER,
             KafkaUtils.VALUE_DESERIALIZER_EXCEPTION_HEADER);
 
@@ -42,7 +42,7 @@ final class DeadLetterHeaders {
 
     /** Whether a dead letter is one of this consumer's; one that does not say whose it is may be anybody's. */
     static boolean belongsTo(Source source, Headers headers) {
-        String consumer = DeadLetterOwner.toldBy(headers);
+        String consumer = last(headers, DeadLetterPublisher.CONSUMER_HEADER);
         if (consumer != null) {
             return consumer.equals(source.consumer());
         }

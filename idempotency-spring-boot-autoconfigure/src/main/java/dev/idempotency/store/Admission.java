@@ -4,9 +4,9 @@ import dev.idempotency.MessageId;
 import dev.idempotency.observe.Conflict;
 import dev.idempotency.observe.Duplicate;
 import dev.idempotency.observe.Stale;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,15 +31,20 @@ public record Admission(
 
     /** The ids of the messages that the listener is called with, in order; {@code null} for one that has none. */
     public List<@Nullable MessageId> ids() {
-        return this.admitted.stream().<@Nullable MessageId>map(Candidate::id).toList();
+        List<@Nullable MessageId> ids = new ArrayList<>(this.admitted.size());
+        for (Candidate candidate : this.admitted) {
+            ids.add(candidate.id());
+        }
+        return ids;
     }
 
     /** One of the messages that were claimed, which stands for all; {@code null} if none has an id. */
     public @Nullable MessageId claimed() {
-        return this.admitted.stream()
-                .map(Candidate::id)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+        for (Candidate candidate : this.admitted) {
+            if (candidate.id() != null) {
+                return candidate.id();
+            }
+        }
+        return null;
     }
 }

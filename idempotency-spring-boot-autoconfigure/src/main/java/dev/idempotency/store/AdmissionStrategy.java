@@ -1,6 +1,5 @@
 package dev.idempotency.store;
 
-import dev.idempotency.observe.Duplicate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +19,18 @@ public interface AdmissionStrategy {
      */
     Admission admit(List<Candidate> candidates);
 
+    /**
+     * The strategy for one delivery of a single message.
+     *
+     * @param ownTransaction whether the current transaction was begun for it, and ends with it
+     */
+    default AdmissionStrategy within(boolean ownTransaction) {
+        return this;
+    }
+
+    /** Called as the last thing before the commit, which it may include, with the messages that were let in. */
+    default void commit(List<Candidate> admitted) {}
+
     /** Whether letting in is a claim: a statement, whose time is measured. */
     default boolean isClaim() {
         return true;
@@ -27,19 +38,21 @@ public interface AdmissionStrategy {
 
     /**
      * Asked when something has failed before the commit, as long as the transaction has not ended: whether that can have been
-     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #duplicateOf} is asked.
+     * in this transaction, rather than in another one such as {@code REQUIRES_NEW}, so that {@link #refusalOf} is asked later.
+     *
+     * @return by default, that it can
      */
     default boolean mayBeRefused() {
         return true;
     }
 
     /**
-     * The duplicate that a failure, of the listener or of the commit, shows the message to be. Asked when the transaction, in
-     * which it was the only one, has been rolled back.
+     * The answer after a failure, of the listener or of the commit, that shows that the message may not enter after all. Asked
+     * when its transaction, in which it was the only one, has been rolled back.
      *
-     * @return {@code null} if it is none, so that it has failed
+     * @return {@code null} if it has failed, by default
      */
-    default @Nullable Duplicate duplicateOf(Candidate candidate, Throwable failure) {
+    default @Nullable Admission refusalOf(Candidate candidate, Throwable failure) {
         return null;
     }
 }

@@ -1,15 +1,19 @@
 package dev.idempotency.store;
 
+import dev.idempotency.Claim;
 import dev.idempotency.ClaimTimeoutException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.UnprotectedListenerException;
+import dev.idempotency.database.ClaimStatement;
 import dev.idempotency.database.Dialect.TransactionCheck;
 import dev.idempotency.database.IdempotencyDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +51,14 @@ final class ClaimTransaction {
     interface Look<T extends @Nullable Object> {
 
         T at(Connection connection) throws SQLException;
+    }
+
+    /** The ids of those claims that the statement says were free. */
+    Set<MessageId> claim(ClaimStatement statement, List<Claim> claims) {
+        Claim first = claims.get(0);
+        return execute(
+                (connection, limit) -> statement.execute(connection, claims, limit),
+                () -> describe(first.id(), first.coordinates(), claims.size()));
     }
 
     /**

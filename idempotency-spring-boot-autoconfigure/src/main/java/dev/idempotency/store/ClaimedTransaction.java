@@ -49,6 +49,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
     private @Nullable BooleanSupplier held;
     private Supplier<String> claimed = () -> "";
     private @Nullable MessageId claimedId;
+    private Runnable lastStatement = () -> {};
     private boolean rollbackRequested;
     private boolean committing;
     private boolean committed;
@@ -171,8 +172,19 @@ public final class ClaimedTransaction implements TransactionSynchronization {
                         .anyMatch(other -> other instanceof ClaimedTransaction claim && claim.held != null);
     }
 
+    /** Whether it was begun here, and its commit is the one that synchronizations hear of. */
+    public boolean isOwn() {
+        return this.status != null && this.status.isNewTransaction() && !isWithinAnother();
+    }
+
     /** Looks at the transaction right before its commit, after everything that has been registered so far. */
     public void lookBeforeCommit() {
+        lookBeforeCommit(this.lastStatement);
+    }
+
+    /** The same, followed by a statement that may commit it. */
+    public void lookBeforeCommit(Runnable lastStatement) {
+        this.lastStatement = lastStatement;
         if (TransactionSynchronizationManager.isSynchronizationActive() && !isWithinAnother()) {
             TransactionSynchronizationManager.registerSynchronization(this);
         } else {
@@ -191,6 +203,7 @@ public final class ClaimedTransaction implements TransactionSynchronization {
     public void beforeCommit(boolean readOnly) {
         requireHeld();
         this.committing = true;
+        this.lastStatement.run();
     }
 
     /**

@@ -100,11 +100,8 @@ public final class JdbcProcessedMessageStore implements ProcessedMessageStore {
 
     @Override
     public Set<MessageId> claim(List<Claim> claims) {
-        List<Claim> sorted = (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims;
-        Claim first = sorted.get(0);
-        return this.transaction.execute(
-                (connection, limit) -> this.claim.execute(connection, sorted, limit),
-                () -> ClaimTransaction.describe(first.id(), first.coordinates(), sorted.size()));
+        return this.transaction.claim(
+                this.claim, (claims.size() > 1) ? claims.stream().sorted(BY_ID).toList() : claims);
     }
 
     /** Where the database allows that, looks first, which neither locks nor writes. */

@@ -38,6 +38,11 @@ public final class JdbcStrategyFactory {
                 jdbc -> jdbc.execute((ConnectionCallback<Boolean>) UniqueConstraint::isSupportedBy));
     }
 
+    /** Recognises messages by their ids, which are claimed with the commit. */
+    public AdmissionStrategy byIdAtCommit(MessageIdStrategy claimFirst) {
+        return new ClaimAtCommitStrategy(claimFirst, this.database, this.claimTimeout);
+    }
+
     /** Finds a constraint of the application's, or throws an {@link IllegalArgumentException} if it cannot tell duplicates. */
     public UniqueConstraint findUniqueConstraint(String name) {
         return this.database.inTransaction(jdbc -> UniqueConstraint.find(name, jdbc));

@@ -64,6 +64,26 @@ public final class MessageIdStrategy implements AdmissionStrategy {
         return answer;
     }
 
+    /** Whether the next message is probably a duplicate, as the last one was. */
+    boolean expectsDuplicates() {
+        return this.duplicatesExpected;
+    }
+
+    /** The answer to a message that was processed before, or {@code null} if it was not. */
+    @Nullable
+    Admission findDuplicate(Candidate candidate) {
+        if (candidate.id() == null) {
+            return null;
+        }
+        Map<MessageId, ProcessedMessage> originals = StoreExceptionTranslator.attempt(
+                () -> "look up messages that were processed before", () -> this.store.find(List.of(candidate.id())));
+        if (originals.isEmpty()) {
+            return null;
+        }
+        this.duplicatesExpected = true;
+        return sortOut(List.of(candidate), Map.of(), new ClaimAnswer(Set.of(), originals));
+    }
+
     private static Admission sortOut(List<Candidate> candidates, Map<MessageId, Candidate> firsts, ClaimAnswer answer) {
         List<Candidate> admitted = new ArrayList<>();
         List<Duplicate> duplicates = new ArrayList<>();

@@ -56,8 +56,8 @@ record UniqueConstraintStrategy(
     }
 
     @Override
-    public @Nullable Duplicate duplicateOf(Candidate refused, Throwable failure) {
-        // After an unexpected rollback, the listener has caught the violation and returned.
+    public @Nullable Admission refusalOf(Candidate refused, Throwable failure) {
+        // With an UnexpectedRollbackException the listener has caught the violation and returned.
         SQLException violation = (failure instanceof UnexpectedRollbackException) ? null : find(failure);
         if (violation == null) {
             return null;
@@ -75,7 +75,8 @@ record UniqueConstraintStrategy(
                     this.constraint.name());
             return null;
         }
-        return new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null);
+        return new Admission(
+                List.of(), List.of(new Duplicate(id, refused.coordinates(), DuplicateKind.UNKNOWN, null, null)));
     }
 
     /** Returns the violation of this constraint, or {@code null} if there is none, or one of another constraint as well. */

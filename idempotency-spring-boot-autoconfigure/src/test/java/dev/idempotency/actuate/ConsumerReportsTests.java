@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.idempotency.Strategy;
 import dev.idempotency.database.DialectResolver;
 import dev.idempotency.database.IdempotencyDatabase;
+import dev.idempotency.failure.BackOffSettings;
+import dev.idempotency.failure.FailureKind;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.metrics.ConsumerCounts;
 import dev.idempotency.metrics.StoreWatch;
 import dev.idempotency.observe.ConsumerDescription;
@@ -48,6 +51,11 @@ class ConsumerReportsTests {
                 () -> consumers,
                 ConsumerCounts.NONE,
                 new StoreWatch(() -> StoreStatistics.UNKNOWN, Duration.ofMinutes(1)),
+                new OutageRegistry(
+                        "",
+                        failure -> FailureKind.MESSAGE,
+                        new BackOffSettings(Duration.ofSeconds(1), Duration.ofSeconds(1), 1),
+                        () -> true),
                 null,
                 new JdbcPositionStore(away, Duration.ofSeconds(1)));
         assertThat(reports.all().consumers()).hasSize(3).allSatisfy(report -> assertThat(report.positions())

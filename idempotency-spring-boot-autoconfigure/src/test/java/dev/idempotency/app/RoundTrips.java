@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -22,6 +23,7 @@ public final class RoundTrips implements AutoCloseable {
     private static final byte READY_FOR_QUERY = 'Z';
 
     private final AtomicInteger count = new AtomicInteger();
+    private final AtomicBoolean cutting = new AtomicBoolean();
     private final URI server;
     private final ServerSocket door;
 
@@ -46,6 +48,15 @@ public final class RoundTrips implements AutoCloseable {
         return this.count.get();
     }
 
+    /** Hangs up when the server has answered the next commit, before the application hears of it. */
+    public void cutNextCommit() {
+        this.cutting.set(true);
+    }
+
+    public boolean isCutting() {
+        return this.cutting.get();
+    }
+
     private void welcome() throws IOException {
         while (!this.door.isClosed()) {
             Socket client = this.door.accept();
@@ -54,8 +65,14 @@ public final class RoundTrips implements AutoCloseable {
             client.setTcpNoDelay(true);
             upstream.setTcpNoDelay(true);
             inBackground(() -> client.getInputStream().transferTo(upstream.getOutputStream()));
-            inBackground(() -> answer(
-                    new DataInputStream(upstream.getInputStream()), new DataOutputStream(client.getOutputStream())));
+            inBackground(() -> {
+                try (client;
+                        upstream) {
+                    answer(
+                            new DataInputStream(upstream.getInputStream()),
+                            new DataOutputStream(client.getOutputStream()));
+                }
+            });
         }
     }
 
@@ -67,6 +84,9 @@ public final class RoundTrips implements AutoCloseable {
             byte[] content = from.readNBytes(length - Integer.BYTES);
             if (type == COMMAND_COMPLETE) {
                 command = new String(content, StandardCharsets.US_ASCII);
+                if (command.startsWith("COMMIT") && this.cutting.compareAndSet(true, false)) {
+                    return;
+                }
             } else if (type == READY_FOR_QUERY && !command.startsWith("BEGIN")) {
                 this.count.incrementAndGet();
             }

@@ -4,6 +4,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.idempotency.autoconfigure.IdempotencyAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyCheckAutoConfiguration;
 import dev.idempotency.autoconfigure.IdempotencyStoreAutoConfiguration;
+import dev.idempotency.failure.ConsumerOutage;
+import dev.idempotency.failure.OutageRegistry;
 import dev.idempotency.observe.IdempotencyObserver;
 import dev.idempotency.testing.TestDatabase;
 import dev.idempotency.testing.TestKafka;
@@ -94,6 +96,8 @@ final class ContractApplication implements AutoCloseable {
                     perform pg_terminate_backend(pg_backend_pid()), pg_sleep(10);
                 elsif new.command = 'fails-at-commit' or (new.command = 'fails-at-commit-once' and new.attempt = 1) then
                     raise exception 'told to fail';
+                elsif new.command = 'violates-at-commit' then
+                    raise exception 'told to fail' using errcode = '23505';
                 end if;
                 return null;
             end $$
@@ -144,6 +148,13 @@ final class ContractApplication implements AutoCloseable {
         for (String message : messages) {
             this.producer.send(journal.next(message)).get(30, TimeUnit.SECONDS);
         }
+    }
+
+    /** What the consumer of a case waits for; its name begins with that of its group. */
+    List<ConsumerOutage> outagesOf(Journal journal) {
+        return this.context.getBean(OutageRegistry.class).current().stream()
+                .filter(outage -> outage.consumer().startsWith(journal.topic + "/"))
+                .toList();
     }
 
     /** Containers of a case: the one of its topic first, then those of its retry topics. */

@@ -49,9 +49,12 @@ abstract class DeliveryContract {
                         .expect(effects("b", "c"), stale(1), duplicates(1)),
 
                 // The same message concurrently.
-                contended(kind, "waits-for-rival"),
-                contended(kind, "waits-for-rival-and-fails-once"),
+                contended(kind, "waits-for-rival").unless(kind.atCommit, "its rival does not wait"),
+                contended(kind, "waits-for-rival-and-fails-once").unless(kind.atCommit, "its rival does not wait"),
+                contended(kind, "meets-rival").unless(!kind.atCommit, "its rival waits"),
+                contended(kind, "meets-rival-and-fails-once").unless(!kind.atCommit, "its rival waits"),
                 contended(kind, "outlasts-the-claim")
+                        .unless(kind.atCommit, "it holds its claim for no longer than the commit")
                         .unless(kind.strategy == Strategy.UNIQUE_CONSTRAINT, "it claims nothing"),
 
                 // The listener throws; one message of a batch or poll fails; a poison message beside a busy partition.
@@ -101,6 +104,14 @@ abstract class DeliveryContract {
                         .send("1:a", "2:fails-at-commit-once", "3:c")
                         .expect(effects("a", "fails-at-commit-once", "c"), deadLetters(), duplicates(0)),
                 scenario(kind)
+                        .send("1:a", "2:violates-at-commit", "3:c")
+                        .expect(effects("a", "c"), deadLetters("violates-at-commit"))
+                        .unless(!kind.atCommit, "it is any other failure to commit"),
+                identified(kind)
+                        .send("1:fails-if-repeated", "1:fails-if-repeated", "3:c")
+                        .expect(effects("fails-if-repeated", "c"), deadLetters(), duplicates(1))
+                        .unless(kind.strategy != Strategy.MESSAGE_ID, "that is up to the listener"),
+                scenario(kind)
                         .send("1:a", "2:outage@after-commit", "3:c")
                         .expect(
                                 effects("a", "outage@after-commit", "c"),
@@ -121,8 +132,7 @@ abstract class DeliveryContract {
                 keyed(kind)
                         .send("-:no-key")
                         .whenItWaits("2:b", "3:c", "4:d")
-                        .expect(effects("b", "c", "d"), deadLetters("no-key"))
-                        .unless(kind.strategy == Strategy.VERSION, "its key is an expression, not a header"),
+                        .expect(effects("b", "c", "d"), deadLetters("no-key")),
 
                 // Payloads that cannot be read; the same id with another payload; several failures at once.
                 scenario(kind).send("1:a", "2:unreadable", "3:c").expect(effects("a", "c"), deadLetters("unreadable")),

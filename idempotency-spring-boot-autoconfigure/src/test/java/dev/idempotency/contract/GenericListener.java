@@ -139,6 +139,9 @@ abstract class GenericListener {
             case "swallows-a-database-error" -> swallowDatabaseError();
             case "waits-for-rival" -> awaitRival();
             case "waits-for-rival-and-fails-once" -> failIf(awaitRival());
+            case "meets-rival" -> meetRival();
+            case "meets-rival-and-fails-once" -> failIf(meetRival());
+            case "fails-if-repeated" -> pay(order);
             case "outlasts-the-claim" -> await().until(() -> this.journal.reported("claimFailed") > 0);
             case "deadlocks" -> failIf(attempt <= OUTAGE, "do $$ begin raise using errcode = '40P01'; end $$");
             case "outage@work" -> failIf(attempt <= OUTAGE, CUT);
@@ -184,6 +187,13 @@ abstract class GenericListener {
         } catch (DuplicateKeyException ex) {
             // As applications do that insert and, if there is such a row, go on.
         }
+    }
+
+    /** Both wait until the other one has come; returns whether it was the first. */
+    private boolean meetRival() {
+        boolean first = this.journal.arrivals.getAndIncrement() == 0;
+        await().until(() -> this.journal.arrivals.get() > 1);
+        return first;
     }
 
     /** The first to come waits until another transaction waits for it; returns whether it was the first. */

@@ -25,6 +25,8 @@ enum Kind {
     OWN_HANDLER_POLL("own error handler of a poll", Polls::new, "handled"),
     KAFKA_TRANSACTIONS("Kafka transactions", Records::new, "transactional"),
     RETRYABLE("@RetryableTopic", RetriedRecords::new),
+    AT_COMMIT("claim at commit", RecordsAtCommit::new),
+    AT_COMMIT_MANUAL("claim at commit, manual ack", AcknowledgedRecordsAtCommit::new, "acknowledged"),
     OFFSET("OFFSET", RecordsByOffset::new),
     OFFSET_BATCH("OFFSET of a batch", BatchesByOffset::new),
     OFFSET_POLL("OFFSET of a poll", PollsByOffset::new),
@@ -37,6 +39,9 @@ enum Kind {
 
     /** Whether messages that are polled together share a transaction. */
     final boolean together;
+
+    /** Whether messages are claimed when the listener has returned. */
+    final boolean atCommit;
 
     final Strategy strategy;
     final OnConflict conflicts;
@@ -53,6 +58,7 @@ enum Kind {
         this.label = label;
         this.listener = listener;
         this.containerFactory = containerFactory;
+        this.atCommit = annotation.claimAtCommit().equals("true");
         this.strategy = annotation.strategy();
         this.conflicts = annotation.conflicts();
         this.together = label.contains("batch") || label.contains("poll");
@@ -128,6 +134,12 @@ enum Kind {
 
     @IdempotentListener(conflicts = OnConflict.FAIL)
     static class Batches extends OfBatches {}
+
+    @IdempotentListener(conflicts = OnConflict.FAIL, claimAtCommit = "true")
+    static class RecordsAtCommit extends OfRecords {}
+
+    @IdempotentListener(conflicts = OnConflict.WARN, claimAtCommit = "true")
+    static class AcknowledgedRecordsAtCommit extends AcknowledgedRecords {}
 
     @IdempotentListener(conflicts = OnConflict.FAIL, transactionPerPoll = "true")
     static class Polls extends OfRecords {}

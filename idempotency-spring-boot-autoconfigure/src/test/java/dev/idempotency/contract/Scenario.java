@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.contract.Journal.Effect;
+import dev.idempotency.failure.ConsumerOutage;
 import dev.idempotency.testing.TestKafka;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -123,18 +124,24 @@ final class Scenario {
         return this;
     }
 
-    /** The broker refuses dead letters until it has done so twice. */
+    /** The broker refuses dead letters until it has done so twice. That is shown for as long as it lasts. */
     Scenario whileDeadLettersAreRefused() {
         this.refusingDeadLetters = true;
         this.circumstances = ", while dead letters are refused";
         this.event = application -> {
             await().until(() -> this.journal.refusedByBroker.get() > 1);
+            assertThat(application.outagesOf(this.journal))
+                    .as("while it waits")
+                    .extracting(ConsumerOutage::awaited)
+                    .containsExactly(ConsumerOutage.Awaited.DEAD_LETTERS);
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, this.journal.topic + "-dlt");
             ConfigEntry size = new ConfigEntry("max.message.bytes", "1000000");
             TestKafka.sharedAdmin()
                     .incrementalAlterConfigs(Map.of(topic, List.of(new AlterConfigOp(size, AlterConfigOp.OpType.SET))))
                     .all()
                     .get(30, TimeUnit.SECONDS);
+            awaitDone();
+            await().until(() -> application.outagesOf(this.journal).isEmpty());
         };
         return this;
     }
@@ -247,6 +254,14 @@ final class Scenario {
                 .as("applied twice")
                 .doesNotHaveDuplicates();
         assertThat(this.journal.reported("processed")).as("processed").isEqualTo(effects.size());
+        assertThat(this.journal.reported("failed") + this.journal.reported("missingKey"))
+                .as("failed")
+                .isGreaterThanOrEqualTo(this.journal.deadLetters.size());
+        if (!this.kind.containerFactory.equals("handled")) {
+            assertThat(this.journal.reported("deadLettered"))
+                    .as("dead letters")
+                    .isEqualTo(this.journal.deadLetters.size());
+        }
         assertThat(effects).allSatisfy(effect -> {
             boolean doubled = effect.command().equals("changes-its-payload");
             assertThat(effect.amount()).as("amount").isEqualTo(doubled ? 2 * Order.AMOUNT : Order.AMOUNT);

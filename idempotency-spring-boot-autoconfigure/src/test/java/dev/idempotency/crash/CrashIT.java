@@ -19,7 +19,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -30,22 +29,24 @@ class CrashIT extends ApplicationTest {
 
     private static final int MESSAGES = 600;
 
-    @Test
-    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage() throws Exception {
-        diesAndIsStartedAgain(CrashPoint.BEFORE_COMMIT, 0);
+    @ParameterizedTest
+    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.AtCommitListener.class})
+    void aJvmThatDiesBeforeTheCommitHasAppliedNothingOfThatMessage(Class<?> listener) throws Exception {
+        diesAndIsStartedAgain(listener, CrashPoint.BEFORE_COMMIT, 0);
     }
 
-    @Test
-    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll() throws Exception {
-        diesAndIsStartedAgain(CrashPoint.AFTER_COMMIT, 1);
+    @ParameterizedTest
+    @ValueSource(classes = {CrashingApplication.Listener.class, CrashingApplication.AtCommitListener.class})
+    void aJvmThatDiesAfterTheCommitAndBeforeTheOffsetHasAppliedItOnceAndForAll(Class<?> listener) throws Exception {
+        diesAndIsStartedAgain(listener, CrashPoint.AFTER_COMMIT, 1);
     }
 
-    private void diesAndIsStartedAgain(CrashPoint crash, int expectedDuplicates) throws Exception {
+    private void diesAndIsStartedAgain(Class<?> listener, CrashPoint crash, int expectedDuplicates) throws Exception {
         send(15);
-        Process process = launch(CrashingApplication.Listener.class, crash);
+        Process process = launch(listener, crash);
         assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(137);
-        try (TestApplication app = start(CrashingApplication.Listener.class, Outcomes.class)) {
+        try (TestApplication app = start(listener, Outcomes.class)) {
             app.awaitCaughtUp(this.group, this.topic);
             assertThat(app.bean(Effects.class).counts()).hasSize(15).allSatisfy((name, count) -> assertThat(count)
                     .isOne());
@@ -57,6 +58,7 @@ class CrashIT extends ApplicationTest {
     @ValueSource(
             classes = {
                 CrashingApplication.Listener.class,
+                CrashingApplication.AtCommitListener.class,
                 CrashingApplication.PollListener.class,
                 CrashingApplication.OffsetListener.class,
                 CrashingApplication.ConstraintListener.class

@@ -68,6 +68,15 @@ final class CrashingApplication {
         }
     }
 
+    static class AtCommitListener extends Work {
+
+        @KafkaListener(topics = "${topic}", groupId = "${group}")
+        @IdempotentListener(claimAtCommit = "true")
+        void on(String payload) {
+            process(payload);
+        }
+    }
+
     static class PollListener extends Work {
 
         @KafkaListener(topics = "${topic}", groupId = "${group}")

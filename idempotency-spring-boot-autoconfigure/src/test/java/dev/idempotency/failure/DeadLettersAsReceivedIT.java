@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.idempotency.IdempotentListener;
+import dev.idempotency.actuate.IdempotencyEndpoint;
+import dev.idempotency.actuate.IdempotencyHealthIndicator;
 import dev.idempotency.app.Effects;
 import dev.idempotency.app.SharedApplicationTest;
 import dev.idempotency.app.TopicContents;
+import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.testing.TestKafka;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +27,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.RecordDeserializationException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -29,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.kafka.autoconfigure.ConcurrentKafkaListenerContainerFactoryConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -54,6 +61,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
         start(
                 Application.class,
                 "spring.kafka.consumer.value-deserializer=" + PickyDeserializer.class.getName(),
+                "management.endpoints.web.exposure.include=idempotency",
                 "idempotency.errors.initial-interval=10ms",
                 "idempotency.errors.max-interval=200ms",
                 "idempotency.errors.outage.max-interval=200ms",
@@ -129,12 +137,32 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
             await().until(() ->
                     log.linesWithExceptions().stream().anyMatch(line -> line.contains("See that the topic")));
             assertThat(effectsOf("asking")).doesNotContain("asking behind");
+            assertThat(refusedDeadLetters()).isOne();
+            Health health = this.app.bean(IdempotencyHealthIndicator.class).health();
+            assertThat(health.getStatus()).isEqualTo(IdempotencyHealthIndicator.DEGRADED);
+            assertThat(health.getDetails().get("waitingForDeadLetters"))
+                    .asString()
+                    .contains("consumer=asking", topic("asking") + "-dlt", RecordTooLargeException.class.getName());
+            assertThat(this.app.bean(IdempotencyEndpoint.class).read("asking", null))
+                    .asString()
+                    .contains("awaited=DEAD_LETTERS");
         } finally {
             limitMessageSize(topic("asking") + "-dlt", "1000000");
         }
         awaitCaughtUp("asking");
         assertThat(effectsOf("asking")).contains("asking behind");
         assertThat(deadLetters("asking")).hasSize(1);
+        assertThat(refusedDeadLetters()).isZero();
+        assertThat(this.app.bean(OutageRegistry.class).current()).isEmpty();
+    }
+
+    private double refusedDeadLetters() {
+        return this.app
+                .bean(MeterRegistry.class)
+                .get(IdempotencyMeters.DEAD_LETTERS_REFUSED)
+                .tag("consumer", "asking")
+                .gauge()
+                .value();
     }
 
     @Test
@@ -228,7 +256,7 @@ class DeadLettersAsReceivedIT extends SharedApplicationTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import({Effects.class, Listeners.class})
+    @Import({Effects.class, Listeners.class, SimpleMeterRegistry.class})
     static class Application {
 
         /** Failures of the listener that is not protected. */

@@ -11,7 +11,6 @@ import dev.idempotency.MissingMessageKeyException;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.TopicCoordinates;
 import dev.idempotency.TopicUnknownException;
-import java.io.Serial;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -34,12 +33,10 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.kafka.support.KafkaHeaders;
-import tools.jackson.databind.json.JsonMapper;
 
 class MessageIdResolverTests {
 
     private static final Uuid TOPIC_ID = Uuid.fromString("sSgSD6FsTlmLMQ7rnjXs3w");
-    private static final JsonMapper JSON = new JsonMapper();
 
     private final ConsumerRecord<String, Object> record = new ConsumerRecord<>("orders", 2, 17, "key", "value");
 
@@ -126,12 +123,6 @@ class MessageIdResolverTests {
                 .isThrownBy(() -> evaluate("#payload + '/NEW'", key));
         assertThatExceptionOfType(MissingMessageKeyException.class)
                 .isThrownBy(() -> evaluate("#payload", key.getBytes(StandardCharsets.UTF_8)));
-    }
-
-    @Test
-    void aMissingKeyIsNoErrorWhereSuchMessagesAreToBeProcessed() {
-        MessageIdResolver lenient = new MessageIdResolver("ledger", message -> null, OnMissingKey.PROCESS);
-        assertThat(lenient.resolve(view(null))).isNull();
     }
 
     @Test
@@ -242,13 +233,7 @@ class MessageIdResolverTests {
                 "#payload.status + '/' + #payload.holder.value",
                 "#payload.nothing",
                 "#payload.wordNull",
-                "#payload.json.get('none') + '/NEW'",
-                "#payload.json + '/NEW'",
-                "#payload.customer + '/NEW'",
-                "#payload.customerWithout + '/NEW'",
                 "'x/' + #payload.noNumber",
-                "#payload.json.path('missing') + '/NEW'",
-                "#payload.json.get('none').asText() + '/NEW'",
             })
     void whereAPartIsAbsentThereIsNoKeyRatherThanOneThatAllSuchMessagesShare(String expression) {
         Map<String, Object> order = new HashMap<>();
@@ -259,9 +244,6 @@ class MessageIdResolverTests {
         order.put("nothing", Optional.empty());
         order.put("wordNull", "null");
         order.put("holder", Collections.singletonMap("value", null));
-        order.put("json", JSON.readTree("{\"none\": null}"));
-        order.put("customer", new Customer(null));
-        order.put("customerWithout", new Box(Optional.empty()));
         order.put("noNumber", OptionalDouble.empty());
         assertThatExceptionOfType(MissingMessageKeyException.class).isThrownBy(() -> evaluate(expression, order));
     }
@@ -310,10 +292,7 @@ class MessageIdResolverTests {
                 "#payload.absent == null ? #payload.id : #payload.absent    | 7",
                 "#payload['id'] + '-' + #payload['status']                  | 7-NEW",
                 "#payload.list[0] + '/' + #payload.order.line               | a/3",
-                "#payload.order + '/' + #payload.id                         | Line[line=3]/7",
                 "'' + #payload.initial + #payload.status                    | xNEW",
-                "#payload.json.get('id').asText() + '/' + #payload.id       | j/7",
-                "#payload.json.get('id') + '/' + #payload.id                | \"\"\"j\"\"/7\"",
                 "#payload.path.toString()                                   | orders/7",
                 "T(String).join(',', #payload.items.![status])              | NEW,OLD",
                 "#payload.items.?[id == 7][0].status + #payload.id          | NEW7",
@@ -330,7 +309,6 @@ class MessageIdResolverTests {
         order.put("list", List.of("a", "b"));
         order.put("order", new Line(3));
         order.put("initial", 'x');
-        order.put("json", JSON.readTree("{\"id\": \"j\", \"none\": null}"));
         order.put("path", Path.of("orders", "7"));
         order.put("items", List.of(order("NEW", 7), order("OLD", 8)));
         KeySource source = source(expression, List.of(), new DefaultListableBeanFactory());
@@ -340,27 +318,12 @@ class MessageIdResolverTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
+    @ValueSource(strings = {"#payload", "'x/' + #payload", "'x/' + {1, 2}", "'x/' + new java.util.Date(0)"})
     void aPartWithoutAStableTextIsRefusedRatherThanMistaken(String expression) {
         assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate(expression, new Object()))
-                .withMessageContaining("orders-2@17");
-    }
-
-    /** Each has a text of its own, with something in it that is another one at every delivery. */
-    @Test
-    void aTextThatTellsOfAnIdentityIsRefused() {
-        List<Object> payloads =
-                List.of(new Box(new byte[] {1}), new Box(new String[] {"a"}), new Box(new Object()), new Amount());
-        for (Object payload : payloads) {
-            assertThatExceptionOfType(InvalidMessageKeyException.class)
-                    .as(payload.toString())
-                    .isThrownBy(() -> evaluate("'x/' + #payload", payload))
-                    .withMessageContaining("orders-2@17");
-        }
-        assertThat(evaluate("#payload + '/x'", new Box("joe.doe@ace.com, Joe@cafe, com.acme.Order@1.2"))
-                        .value())
-                .startsWith("Box[content=joe.doe@");
+                .isThrownBy(() -> evaluate(expression, new Line(3)))
+                .withMessageContaining("orders-2@17")
+                .withMessageContaining("make it a text");
     }
 
     @Test
@@ -369,13 +332,6 @@ class MessageIdResolverTests {
                 .isThrownBy(() -> evaluate("#payload.noSuchThing", "text"))
                 .withMessageContaining("orders-2@17")
                 .withMessageContaining("noSuchThing");
-    }
-
-    @Test
-    void whatHasNoTextOfItsOwnIsRefusedRatherThanMistaken() {
-        assertThatExceptionOfType(InvalidMessageKeyException.class)
-                .isThrownBy(() -> evaluate("#payload", new Object()))
-                .withMessageContaining("java.lang.Object");
     }
 
     @ParameterizedTest
@@ -443,39 +399,6 @@ class MessageIdResolverTests {
                     .withMessageContaining("com.jayway.jsonpath:json-path");
         } finally {
             thread.setContextClassLoader(before);
-        }
-    }
-
-    /** A value without its content. */
-    public record Customer(String id) {}
-
-    /** A value with anything in it. */
-    public record Box(Object content) {}
-
-    /** A number that nobody has given a text. */
-    public static class Amount extends Number {
-
-        @Serial
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public int intValue() {
-            return 1;
-        }
-
-        @Override
-        public long longValue() {
-            return 1;
-        }
-
-        @Override
-        public float floatValue() {
-            return 1;
-        }
-
-        @Override
-        public double doubleValue() {
-            return 1;
         }
     }
 

@@ -11,6 +11,7 @@ import dev.idempotency.app.TestApplication;
 import dev.idempotency.key.MessageKeyResolver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.kafka.annotation.KafkaListener;
+import org.springframework.kafka.config.ContainerPostProcessor;
+import org.springframework.kafka.listener.AbstractMessageListenerContainer;
+import org.springframework.kafka.listener.ContainerProperties.AckMode;
+import org.springframework.kafka.support.Acknowledgment;
 
 /** Where keys come from, and what becomes of messages that have none. */
 class MessageKeysIT extends ListenersTest {
@@ -25,22 +30,22 @@ class MessageKeysIT extends ListenersTest {
     @Test
     void aMessageWithoutAUsableKeyIsGivenUpAtOnceWithItsCoordinates() {
         String longKey = "x".repeat(300);
-        deliver(OfPayload.class, ": ", ":a\0b", ":" + longKey, ":" + longKey);
+        deliver(OfPayload.class, ":usable", ": ", ":a\0b", ":" + longKey, ":" + longKey);
         assertThat(failures(OfPayload.class))
                 .as("one attempt each")
                 .satisfiesExactly(
                         failure -> assertThat(failure).isInstanceOf(MissingMessageKeyException.class),
                         failure -> assertThat(failure)
                                 .isInstanceOf(InvalidMessageKeyException.class)
-                                .hasMessageContaining(topic(OfPayload.class) + "-0@1"));
+                                .hasMessageContaining(topic(OfPayload.class) + "-0@2"));
         assertThat(givenUp(OfPayload.class)).containsExactly(" ", "a\0b");
-        assertThat(effects(OfPayload.class)).containsExactly(longKey);
+        assertThat(effects(OfPayload.class)).containsExactly("usable", longKey);
         assertThat(outcomes(OfPayload.class).missingKeys).hasSize(2);
     }
 
     @Test
     void twoMessagesWithoutAnIdAreNotTakenForOne() {
-        deliver(OfParts.class, ":first", ":second", "7:third");
+        deliver(OfParts.class, "7:third", ":first", ":second");
         assertThat(givenUp(OfParts.class)).containsExactly("first", "second");
         assertThat(effects(OfParts.class)).containsExactly("third");
         assertThat(outcomes(OfParts.class).missingKeys).hasSize(2);
@@ -48,10 +53,10 @@ class MessageKeysIT extends ListenersTest {
 
     @Test
     void aKeyWhoseExpressionThrowsIsNotLookedForAgainAndCounted() {
-        deliver(Throwing.class, ":abc", ":7");
+        deliver(Throwing.class, ":7", ":abc");
         assertThat(failures(Throwing.class)).singleElement().satisfies(failure -> assertThat(failure)
                 .isInstanceOf(InvalidMessageKeyException.class)
-                .hasMessageContaining(topic(Throwing.class) + "-0@0")
+                .hasMessageContaining(topic(Throwing.class) + "-0@1")
                 .hasCauseInstanceOf(NumberFormatException.class));
         assertThat(outcomes(Throwing.class).missingKeys).hasSize(1);
         assertThat(effects(Throwing.class)).containsExactly("7");
@@ -70,6 +75,26 @@ class MessageKeysIT extends ListenersTest {
                         "1:b")
                 .containsExactly("1");
         assertThat(Elsewhere.CALLS).containsExactly("a", "a", "b");
+    }
+
+    @Test
+    void onRequestMessagesWithoutAKeyAreSkippedAndCounted() {
+        createTopics(1, "skipping");
+        for (String message : List.of(":a", "1:b", ":c", "1:b")) {
+            String[] parts = message.split(":");
+            this.app.send(topic("skipping"), parts[0].isEmpty() ? null : parts[0], parts[1]);
+        }
+        List<String> properties = List.of("idempotency.key.on-missing=skip", "topic=" + topic("skipping"));
+        try (TestApplication other = TestApplication.start(this.database, properties, Skipping.class)) {
+            for (String group : List.of("records", "batches", "polls", "acknowledged")) {
+                other.awaitCaughtUp(group + topic("skipping"), topic("skipping"));
+            }
+            assertThat(Skipping.CALLS).containsExactlyInAnyOrder("records b", "batches b", "polls b", "acknowledged b");
+            Outcomes outcomes = other.bean(Outcomes.class);
+            assertThat(outcomes.missingKeys).hasSize(8);
+            assertThat(outcomes.duplicates).hasSize(4);
+            assertThat(outcomes.failed).hasValue(0);
+        }
     }
 
     @Test
@@ -127,6 +152,42 @@ class MessageKeysIT extends ListenersTest {
         @IdempotentListener
         void on(String payload) {
             CALLS.add(payload);
+        }
+    }
+
+    @Import(Outcomes.class)
+    static class Skipping {
+
+        private static final List<String> CALLS = new CopyOnWriteArrayList<>();
+
+        @KafkaListener(topics = "${topic}", groupId = "records${topic}")
+        @IdempotentListener
+        void records(String payload) {
+            CALLS.add("records " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "batches${topic}", batch = "true")
+        @IdempotentListener
+        void batches(List<String> payloads) {
+            payloads.forEach(payload -> CALLS.add("batches " + payload));
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "polls${topic}")
+        @IdempotentListener(transactionPerPoll = "true")
+        void polls(String payload) {
+            CALLS.add("polls " + payload);
+        }
+
+        @KafkaListener(topics = "${topic}", groupId = "acknowledged${topic}", containerPostProcessor = "manual")
+        @IdempotentListener
+        void acknowledged(String payload, Acknowledgment acknowledgment) {
+            CALLS.add("acknowledged " + payload);
+            acknowledgment.acknowledge();
+        }
+
+        @Bean
+        static ContainerPostProcessor<Object, Object, AbstractMessageListenerContainer<Object, Object>> manual() {
+            return container -> container.getContainerProperties().setAckMode(AckMode.MANUAL_IMMEDIATE);
         }
     }
 

@@ -66,7 +66,7 @@ class NoKeysYetIT extends ApplicationTest {
     void soItDoesWhileNoMessageHasAVersion() {
         try (TestApplication app = start(Versions.class)) {
             send(app, 0, null, "2026-11-17T09:30:00");
-            awaitStandstill(app, "cannot be used", "java.time.LocalDateTime", "@IdempotentListener(version");
+            awaitStandstill(app, "cannot be used", "java.time.LocalDateTime", "has not processed any");
             assertThat(app.bean(Failures.class).causes()).isEmpty();
 
             send(app, 1, null, "7");

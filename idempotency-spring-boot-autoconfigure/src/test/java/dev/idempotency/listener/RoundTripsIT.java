@@ -105,6 +105,11 @@ class RoundTripsIT {
     }
 
     @Test
+    void aClaimWithTheCommitCostsNoRoundTrip() {
+        assertThat(roundTripsOf("at-commit")).hasSize(MESSAGES).containsOnly(RAW);
+    }
+
+    @Test
     void aConstraintOfTheListenersOwnCostsNoRoundTrip() {
         assertThat(roundTripsOf("constraint")).hasSize(MESSAGES).containsOnly(RAW);
     }
@@ -226,6 +231,12 @@ class RoundTripsIT {
         @IdempotentListener
         void record(String payload) {
             this.effects.happen("record " + payload);
+        }
+
+        @KafkaListener(id = "at-commit", topics = "${topic}")
+        @IdempotentListener(claimAtCommit = "true")
+        void atCommit(String payload) {
+            this.effects.happen("at-commit " + payload);
         }
 
         @KafkaListener(id = "known", topics = "${topic}")

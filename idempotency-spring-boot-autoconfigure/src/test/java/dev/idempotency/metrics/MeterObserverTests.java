@@ -95,6 +95,7 @@ class MeterObserverTests {
                         .isEqualTo(1000));
         assertThat(count("idempotency.messages", "outcome", "failed")).isEqualTo(3);
         assertThat(count("idempotency.messages", "outcome", "stale")).isOne();
+        assertThat(timer("idempotency.lag").max(TimeUnit.SECONDS)).isGreaterThanOrEqualTo(60);
         assertThat(timer("idempotency.dedup.age").count()).isOne();
         assertThat(timer("idempotency.dedup.age").totalTime(TimeUnit.HOURS)).isEqualTo(5);
         assertThat(count("idempotency.dedup.hits", "kind", "redelivery")).isOne();
@@ -137,6 +138,7 @@ class MeterObserverTests {
     }
 
     private static void everythingHappens(ConsumerObserver observer) {
+        observer.delivered(Instant.now().minusSeconds(60));
         observer.claimAnswered(1, 0, 1000);
         observer.claimAnswered(0, 1, 1000);
         observer.claimAnswered(2, 1, 1000);

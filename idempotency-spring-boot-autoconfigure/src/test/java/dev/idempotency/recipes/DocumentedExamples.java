@@ -93,6 +93,17 @@ abstract class DocumentedExamples {
             void save(AccountState state);
         }
 
+        abstract static class AtCommit {
+
+            List<Payment> ledger;
+
+            @KafkaListener(topics = "payments", groupId = "billing")
+            @IdempotentListener(claimAtCommit = "true")
+            void on(Payment payment) {
+                this.ledger.add(payment);
+            }
+        }
+
         abstract static class ByOffset {
 
             List<Measurement> measurements;

@@ -66,45 +66,45 @@ class UniqueConstraintStrategyIT {
         testDatabase.close();
     }
 
-    private static boolean isDuplicate(Throwable failure) {
-        return strategy.duplicateOf(MESSAGE, failure) != null;
+    private static boolean isRefusal(Throwable failure) {
+        return strategy.refusalOf(MESSAGE, failure) != null;
     }
 
     @Test
     void aViolationCountsAnywhereAmongTheCausesAndTheErrorsOfABatch() {
-        assertThat(isDuplicate(violation)).isTrue();
-        assertThat(isDuplicate(new Exception(new Error(violation)))).isTrue();
+        assertThat(isRefusal(violation)).isTrue();
+        assertThat(isRefusal(new Exception(new Error(violation)))).isTrue();
         SQLException first = new SQLException("a warning of the driver's", "01000");
         first.setNextException(violation);
-        assertThat(isDuplicate(new IllegalStateException(first))).isTrue();
+        assertThat(isRefusal(new IllegalStateException(first))).isTrue();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0]);
         batch.setNextException(violation);
-        assertThat(isDuplicate(batch)).isTrue();
+        assertThat(isRefusal(batch)).isTrue();
     }
 
     @Test
     void oneOfAnotherConstraintDoesNotCountNorBothTogether() {
-        assertThat(isDuplicate(ofAnother)).isFalse();
-        assertThat(isDuplicate(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
+        assertThat(isRefusal(ofAnother)).isFalse();
+        assertThat(isRefusal(new RuntimeException(new SQLException("both", "23505", 23505, violation))))
                 .isFalse();
         BatchUpdateException batch = new BatchUpdateException("of a batch", "23505", 23505, new int[0], ofAnother);
         batch.setNextException(violation);
-        assertThat(isDuplicate(batch)).isFalse();
+        assertThat(isRefusal(batch)).isFalse();
     }
 
     @Test
     void oneThatTheListenerHasCaughtOrThatWasSuppressedDoesNotCount() {
-        assertThat(isDuplicate(new UnexpectedRollbackException("marked", violation)))
+        assertThat(isRefusal(new UnexpectedRollbackException("marked", violation)))
                 .isFalse();
         IllegalStateException other = new IllegalStateException("something else");
         other.addSuppressed(violation);
-        assertThat(isDuplicate(other)).isFalse();
+        assertThat(isRefusal(other)).isFalse();
     }
 
     @Test
     void ofTheDuplicateNothingIsKnownButThatItIsOne() {
-        assertThat(strategy.duplicateOf(MESSAGE, violation))
-                .isEqualTo(new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null));
+        Duplicate duplicate = new Duplicate(MESSAGE.id(), MESSAGE.coordinates(), DuplicateKind.UNKNOWN, null, null);
+        assertThat(strategy.refusalOf(MESSAGE, violation)).isEqualTo(new Admission(List.of(), List.of(duplicate)));
     }
 
     @Test

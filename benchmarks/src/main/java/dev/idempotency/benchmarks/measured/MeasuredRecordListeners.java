@@ -29,6 +29,12 @@ public final class MeasuredRecordListeners {
             MeasuredListener.POSITIONS,
             OffsetListener.class);
 
+    private static final MeasuredListener AT_COMMIT = MeasuredListener.deduplicating(
+            "`@IdempotentListener(claimAtCommit = \"true\")`",
+            AtCommitListener.ID,
+            MeasuredListener.CLAIMS,
+            AtCommitListener.class);
+
     private static final MeasuredListener PER_POLL = MeasuredListener.deduplicating(
             "`@IdempotentListener(transactionPerPoll = \"true\")`",
             PollListener.ID,
@@ -90,6 +96,7 @@ public final class MeasuredRecordListeners {
                 RAW_AGAIN,
                 ONE_INSERT_MORE,
                 IDEMPOTENT,
+                AT_COMMIT,
                 OFFSET,
                 PER_POLL,
                 KEYED,

@@ -27,6 +27,7 @@ public enum Sabotage {
                         "record",
                         "batch",
                         "poll",
+                        "at-commit",
                         "inbox",
                         "handler",
                         "manual",
