@@ -1,6 +1,5 @@
 package dev.idempotency.retention;
 
-import dev.idempotency.failure.Causes;
 import dev.idempotency.failure.FatalErrors;
 import dev.idempotency.observe.ObserverNotifier;
 import dev.idempotency.retention.CleanupTask.Backlog;
@@ -19,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes old rows, and reports every run to its observers, changes to the log.
+ * Removes old rows, and reports every run to its observers.
  *
  * <p>{@link CleanupSchedule} runs it, unless {@code idempotency.cleanup.interval=-}: then you may run it yourself. Exceptions
  * of tasks are not thrown by the run; they are in the {@link CleanupRun} that it returns.
@@ -37,7 +36,6 @@ public final class Cleanup {
     private final long rowsPerRun;
     private final ObserverNotifier<CleanupObserver> observers;
     private volatile CleanupStatus status = CleanupStatus.BEFORE_THE_FIRST_RUN;
-    private @Nullable CleanupRun lastLogged;
 
     /** Cleans up with these tasks. */
     public Cleanup(List<CleanupTask> tasks, List<CleanupObserver> observers) {
@@ -78,36 +76,20 @@ public final class Cleanup {
         return run;
     }
 
-    private void log(CleanupRun run) {
-        logger.debug("{}", run);
-        boolean asBefore = (this.lastLogged == null) ? run.keepsUp() : wentAlike(this.lastLogged, run);
-        this.lastLogged = run;
-        if (asBefore) {
-            return;
-        }
+    private static void log(CleanupRun run) {
+        logger.debug("{}", run, run.failure());
         if (run.failure() != null) {
             logger.warn(
-                    "Old rows could not be removed. Messages are processed as ever, but the tables grow. It is tried"
-                            + " again at every interval, and logged again when it changes.",
-                    run.failure());
+                    "Old rows could not be removed, so the tables grow. Messages are processed as ever. It is tried again at"
+                            + " every interval. {}",
+                    run.failure().toString());
         } else if (!run.keepsUp()) {
             logger.warn(
                     "The cleanup does not keep up: it removed {} rows in {} and there are more. Shorten"
                             + " idempotency.cleanup.interval.",
                     run.deleted(),
                     run.took());
-        } else {
-            logger.info("The cleanup is well again and removed {} rows", run.deleted());
         }
-    }
-
-    /** Failures of the same kind are alike, whatever their text, which may have a count. */
-    private static boolean wentAlike(CleanupRun one, CleanupRun other) {
-        if (one.failure() != null && other.failure() != null) {
-            return Causes.of(one.failure()).deepest().getClass()
-                    == Causes.of(other.failure()).deepest().getClass();
-        }
-        return one.failed() == other.failed() && one.keepsUp() == other.keepsUp();
     }
 
     private record Turn(CleanupTask task, Backlog backlog) {}

@@ -10,7 +10,6 @@ import dev.idempotency.Claim;
 import dev.idempotency.IdempotencyConfigurationException;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
-import dev.idempotency.app.ForgetfulStore;
 import dev.idempotency.app.TestApplication;
 import dev.idempotency.inbox.Inbox;
 import dev.idempotency.inbox.InboxQuery;
@@ -27,8 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.flyway.autoconfigure.FlywayDataSource;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -75,21 +72,6 @@ class SchemaIT {
         Set<MessageId> claimed = new TransactionTemplate(app.bean(PlatformTransactionManager.class))
                 .execute(status -> app.bean(ProcessedMessageStore.class).claim(List.of(claim)));
         assertThat(claimed).hasSize(1);
-    }
-
-    @Test
-    void aDatabaseWithTablesOfTheApplicationIsMigratedOnceAndStartsAgain() {
-        this.jdbc.execute("create table application_table (id integer)");
-        for (int i = 0; i < 2; i++) {
-            try (TestApplication app = TestApplication.start(this.database, List.of())) {
-                this.jdbc.update("truncate idempotency_processed");
-                assertThatClaimsWork(app);
-            }
-        }
-        assertThat(tables())
-                .contains("public.idempotency_schema_history")
-                .containsAll(OURS)
-                .hasSize(OURS.size() + 2);
     }
 
     @Test
@@ -157,15 +139,11 @@ class SchemaIT {
     private static final String GRANTS =
             "alter default privileges for role %1$s_owner grant select, insert, update, delete on tables to %1$s_app";
 
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void theUserOfTheApplicationsFlywayMigrates(boolean withUrl) {
+    @Test
+    void theUserOfTheApplicationsFlywayMigrates() {
         createRoles(GRANTS);
-        String url = this.database.jdbcUrl().replaceFirst("\\?.*", "");
-        List<String> properties = asApplication(
-                "spring.flyway.user=" + this.name + "_owner",
-                "spring.flyway.password=owner",
-                withUrl ? "spring.flyway.url=" + url : "any=other");
+        List<String> properties =
+                asApplication("spring.flyway.user=" + this.name + "_owner", "spring.flyway.password=owner");
         try (TestApplication app = TestApplication.start(this.database, properties)) {
             assertThatClaimsWork(app);
         }
@@ -306,12 +284,6 @@ class SchemaIT {
                 .withMessageContaining(Dialect.class.getName());
     }
 
-    @Test
-    void whenTheUserDefinesTheirOwnStoreThenOursAndItsTablesBackOff() {
-        TestApplication.start(this.database, List.of(), OwnStore.class).close();
-        assertThat(tables()).isEmpty();
-    }
-
     static class OwnersDataSource {
 
         @Bean(defaultCandidate = false)
@@ -319,14 +291,6 @@ class SchemaIT {
         DataSource owners(@Value("${spring.datasource.url}") String url) {
             String name = url.substring(url.lastIndexOf('/') + 1);
             return new DriverManagerDataSource(url, name + "_owner", "owner");
-        }
-    }
-
-    static class OwnStore {
-
-        @Bean
-        ProcessedMessageStore mine() {
-            return new ForgetfulStore();
         }
     }
 }

@@ -17,9 +17,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -66,30 +66,48 @@ class ContestedMessagesIT {
         }
     }
 
-    /** A partition that two have for a while, as after a rebalance, and batches that begin with different ones. */
+    /** Partitions that several own for a while, as after a rebalance, and batches that begin with different ones. */
     @Test
-    void twoOwnersOfPartitionsNeitherDeadlockNorProcessARecordTwice() {
+    void ownersOfTheSamePartitionsNeitherDeadlockNorProcessARecordTwice() {
         // Rows that are not there yet may make MariaDB end one of two transactions.
         AdmissionStrategy first = strategy("offset");
         this.transaction.executeWithoutResult(status -> first.admit(List.of(at(0, 0), at(1, 0))));
         Queue<RecordCoordinates> processed = new ConcurrentLinkedQueue<>();
-        CyclicBarrier together = new CyclicBarrier(2);
-        CompletableFuture.allOf(Stream.of(List.of(0, 1), List.of(1, 0))
-                        .map(order -> CompletableFuture.runAsync(() -> {
-                            AdmissionStrategy strategy = strategy("offset");
-                            for (int offset = 1; offset <= 60; offset += 3) {
-                                List<Candidate> batch = batch(order, offset, 3);
-                                meet(together);
-                                processed.addAll(
-                                        this.transaction.execute(status -> strategy.admit(batch).admitted().stream()
-                                                .map(Candidate::coordinates)
-                                                .toList()));
-                            }
-                        }))
+        CompletableFuture.allOf(IntStream.range(0, 4)
+                        .mapToObj(owner -> CompletableFuture.runAsync(() -> own(owner, processed)))
                         .toArray(CompletableFuture[]::new))
                 .orTimeout(60, TimeUnit.SECONDS)
                 .join();
         assertThat(processed).doesNotHaveDuplicates().hasSize(120);
+    }
+
+    private void own(int owner, Queue<RecordCoordinates> processed) {
+        AdmissionStrategy strategy = strategy("offset");
+        Random random = new Random(owner);
+        int next = 1;
+        while (next <= 60) {
+            int from = next;
+            int to = Math.min(61, from + 1 + random.nextInt(7));
+            boolean fails = random.nextInt(4) == 0;
+            List<Candidate> batch = Stream.of(owner % 2, 1 - owner % 2)
+                    .flatMap(partition -> IntStream.range(from, to).mapToObj(offset -> at(partition, offset)))
+                    .toList();
+            this.transaction.executeWithoutResult(status -> {
+                List<Candidate> admitted = strategy.admit(batch).admitted();
+                if (fails) {
+                    status.setRollbackOnly();
+                } else {
+                    admitted.forEach(candidate -> processed.add(candidate.coordinates()));
+                }
+            });
+            next = fails ? from : to;
+        }
+    }
+
+    private Candidate at(int partition, long offset) {
+        ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
+        return new Candidate(
+                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
     }
 
     /** What it does not see, as its view is older, it must not process. */
@@ -113,26 +131,6 @@ class ContestedMessagesIT {
             }
             status.setRollbackOnly();
         });
-    }
-
-    private static void meet(CyclicBarrier other) {
-        try {
-            other.await(30, TimeUnit.SECONDS);
-        } catch (Exception ex) {
-            throw new IllegalStateException(ex);
-        }
-    }
-
-    private List<Candidate> batch(List<Integer> partitions, int from, int size) {
-        return partitions.stream()
-                .flatMap(partition -> IntStream.range(from, from + size).mapToObj(offset -> at(partition, offset)))
-                .toList();
-    }
-
-    private Candidate at(int partition, long offset) {
-        ConsumerRecord<String, String> record = new ConsumerRecord<>("topic", partition, offset, null, null);
-        return new Candidate(
-                0, record, new MessageId(this.consumer, partition + "@" + offset), RecordCoordinates.of(record));
     }
 
     private AdmissionStrategy strategy(String kind) {

@@ -186,16 +186,22 @@ class JdbcStoreIT {
         });
     }
 
+    /** As Hibernate's users have them. In a transaction of anything else, Spring binds a connection that is merely used. */
     @Test
-    void aMessageIsForgottenForGoodThroughAPoolWhoseConnectionsDoNotCommitByThemselves() {
+    void connectionsThatDoNotCommitByThemselvesAreNotTakenForATransaction() {
         claim("a");
-        MessageId id = new MessageId("consumer", "a");
         try (HikariDataSource manual = new HikariDataSource()) {
             manual.setJdbcUrl(this.dataSource.getJdbcUrl());
             manual.setAutoCommit(false);
             JdbcProcessedMessageStore other = new JdbcProcessedMessageStore(database(manual), Duration.ofSeconds(30));
-            assertThat(other.forget(id)).isTrue();
-            assertThat(this.store.find(List.of(id))).isEmpty();
+            new TransactionTemplate(new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:")))
+                    .executeWithoutResult(status -> {
+                        new JdbcTemplate(manual).queryForList("select id from effect");
+                        assertThatExceptionOfType(UnprotectedListenerException.class)
+                                .isThrownBy(() -> other.claim(claims("b")));
+                        assertThat(other.forget(id("a"))).isTrue();
+                    });
+            assertThat(this.store.find(List.of(id("a"), id("b")))).isEmpty();
         }
     }
 

@@ -36,17 +36,6 @@ class MessageIdStrategyTests {
     }
 
     @Test
-    void aKnownMessageDoesNotEnterAndIsToldApartByItsCoordinates() {
-        request(candidate("a", 0));
-        Admission redelivered = request(candidate("a", 0));
-        assertThat(redelivered.isEmpty()).isTrue();
-        assertThat(redelivered.duplicates()).extracting(Duplicate::kind).containsExactly(DuplicateKind.REDELIVERY);
-        assertThat(request(candidate("a", 7)).duplicates())
-                .extracting(Duplicate::kind)
-                .containsExactly(DuplicateKind.REPUBLICATION);
-    }
-
-    @Test
     void ofABatchTheNewOnesEnterOnceAndInOrder() {
         request(candidate("known", 0));
         Admission admission = request(
