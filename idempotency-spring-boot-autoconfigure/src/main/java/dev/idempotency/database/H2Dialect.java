@@ -138,7 +138,11 @@ final class H2Dialect implements Dialect {
     public VersionStatement versionsIn(String table) {
         // Of two that insert the same row, the second one fails, and then finds it.
         return new SingleRowStatements.Versions(
-                VERSION.formatted(table), table, statement -> insert(statement) || insert(statement), this);
+                VERSION.formatted(table),
+                table,
+                statement -> insert(statement) || insert(statement),
+                StoredVersion.previousColumns(this::secondsOf, now()),
+                currentRead());
     }
 
     /** Not all modes know {@code limit}. */

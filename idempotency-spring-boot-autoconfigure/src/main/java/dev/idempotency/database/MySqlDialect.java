@@ -95,7 +95,12 @@ final class MySqlDialect implements Dialect {
 
     @Override
     public VersionStatement versionsIn(String table) {
-        return new SingleRowStatements.Versions(VERSION.formatted(table, IF_NEWER), table, MySqlDialect::insert, this);
+        return new SingleRowStatements.Versions(
+                VERSION.formatted(table, IF_NEWER),
+                table,
+                MySqlDialect::insert,
+                StoredVersion.previousColumns(this::secondsOf, now()),
+                currentRead());
     }
 
     /** A row that refuses an insert has been locked by it in the same way. */

@@ -200,12 +200,18 @@ final class SingleRowStatements {
          *
          * @param move the statement, with parameters for the entity (2), the version (2), the coordinates (3) and the token
          * @param execution executes it
+         * @param columns those of the version before
+         * @param ending the end of a query that sees the latest row
          */
-        Versions(String move, String table, PreparedStatementCallback<Boolean> execution, Dialect dialect) {
+        Versions(
+                String move,
+                String table,
+                PreparedStatementCallback<Boolean> execution,
+                String columns,
+                String ending) {
             this.move = move;
             this.execution = execution;
-            this.find = FIND.formatted(
-                    StoredVersion.previousColumns(dialect::secondsOf, dialect.now()), table, dialect.currentRead());
+            this.find = FIND.formatted(columns, table, ending);
         }
 
         @Override
