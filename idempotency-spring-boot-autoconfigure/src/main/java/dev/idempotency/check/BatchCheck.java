@@ -1,6 +1,7 @@
 package dev.idempotency.check;
 
 import dev.idempotency.Check;
+import dev.idempotency.check.Findings.Report;
 import dev.idempotency.definition.ProtectedListener;
 import dev.idempotency.kafka.ContainerFacts;
 import java.lang.reflect.Parameter;
@@ -9,15 +10,12 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.BaseStream;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.kafka.listener.adapter.BatchMessagingMessageListenerAdapter;
 import org.springframework.kafka.support.Acknowledgment;
-import org.springframework.kafka.support.KafkaHeaders;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -25,26 +23,14 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 
 /** Checks that a batch listener takes its messages in a form from which duplicates can be removed. */
-final class BatchCheck implements ListenerCheck {
-
-    /** Headers of which a batch has one element per record. */
-    private static final Set<String> PARALLEL = Set.of(
-            KafkaHeaders.RECEIVED_KEY,
-            KafkaHeaders.RECEIVED_TOPIC,
-            KafkaHeaders.RECEIVED_PARTITION,
-            KafkaHeaders.RECEIVED_TIMESTAMP,
-            KafkaHeaders.TIMESTAMP_TYPE,
-            KafkaHeaders.OFFSET,
-            KafkaHeaders.NATIVE_HEADERS,
-            KafkaHeaders.BATCH_CONVERTED_HEADERS,
-            KafkaHeaders.RAW_DATA,
-            KafkaHeaders.CONVERSION_FAILURES);
+final class BatchCheck {
 
     private static final List<Class<?>> NO_PAYLOADS =
-            List.of(Acknowledgment.class, Consumer.class, ConsumerRecords.class, MessageHeaders.class);
+            List.of(Acknowledgment.class, Consumer.class, MessageHeaders.class);
 
-    @Override
-    public void check(ProtectedListener listener, Report report) {
+    private BatchCheck() {}
+
+    static void check(ProtectedListener listener, Report report) {
         if (!(ContainerFacts.innermostListenerOf(listener.container())
                 instanceof BatchMessagingMessageListenerAdapter)) {
             return;
@@ -56,9 +42,9 @@ final class BatchCheck implements ListenerCheck {
             boolean header = isHeader(parameters[i], type);
             boolean payload = !header && NO_PAYLOADS.stream().noneMatch(other -> other.isAssignableFrom(type));
             // Further parameters may come from an argument resolver of the application's own.
-            boolean first = payload && !payloadSeen;
+            boolean single = payload && !payloadSeen && !isParallel(type);
             payloadSeen |= payload;
-            if (header ? isFaultyHeader(parameters[i], type) : (first && !isParallel(type)) || isConverted(type)) {
+            if (single || isOtherContainer(type, header) || (header ? isAccessor(type) : isText(type))) {
                 report.add(
                         Check.BATCH_SIGNATURE,
                         "It is a batch listener, and takes its %s as a %s."
@@ -71,37 +57,35 @@ final class BatchCheck implements ListenerCheck {
 
     private static Class<?> contentType(ResolvableType declared) {
         Class<?> type = declared.resolve();
-        ResolvableType content = (type == Optional.class || type == Message.class) ? declared.getGeneric(0) : declared;
+        ResolvableType content = (type == Message.class) ? declared.getGeneric(0) : declared;
         return Objects.requireNonNullElse(content.resolve(), Object.class);
     }
 
     private static boolean isHeader(Parameter parameter, Class<?> type) {
-        return MessageHeaderAccessor.class.isAssignableFrom(type)
+        return isAccessor(type)
                 || AnnotatedElementUtils.hasAnnotation(parameter, Header.class)
                 || AnnotatedElementUtils.hasAnnotation(parameter, Headers.class);
     }
 
-    private static boolean isFaultyHeader(Parameter parameter, Class<?> type) {
-        Header header = AnnotatedElementUtils.findMergedAnnotation(parameter, Header.class);
-        return (header != null)
-                ? isOtherCollection(type) || (PARALLEL.contains(header.name()) && !isParallel(type))
-                : MessageHeaderAccessor.class.isAssignableFrom(type);
+    private static boolean isAccessor(Class<?> type) {
+        return MessageHeaderAccessor.class.isAssignableFrom(type);
     }
 
-    /** Whether it is filtered with the messages. Bytes are one value, whatever they were converted from. */
+    /** Whether it is filtered with the messages. */
     private static boolean isParallel(Class<?> type) {
-        return type.isAssignableFrom(ArrayList.class) || (type.isArray() && type != byte[].class);
+        return type.isAssignableFrom(ArrayList.class);
     }
 
     /** Whether Spring may have converted a list to it. */
-    private static boolean isConverted(Class<?> type) {
-        return isOtherCollection(type)
-                || (type.isArray() && type.getComponentType().isPrimitive())
-                || CharSequence.class.isAssignableFrom(type);
+    private static boolean isText(Class<?> type) {
+        return CharSequence.class.isAssignableFrom(type);
     }
 
-    private static boolean isOtherCollection(Class<?> type) {
-        return BaseStream.class.isAssignableFrom(type)
-                || (Collection.class.isAssignableFrom(type) && !type.isAssignableFrom(ArrayList.class));
+    /** Whether it may hold what belongs to several records, and is not filtered with them. */
+    private static boolean isOtherContainer(Class<?> type, boolean header) {
+        return type == Optional.class
+                || (type.isArray() && !(header && type == byte[].class))
+                || BaseStream.class.isAssignableFrom(type)
+                || (Collection.class.isAssignableFrom(type) && !isParallel(type));
     }
 }

@@ -10,7 +10,6 @@ import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
 import dev.idempotency.actuate.IdempotencyEndpoint;
 import dev.idempotency.app.TestApplication;
-import dev.idempotency.app.TopicContents;
 import dev.idempotency.metrics.IdempotencyMeters;
 import dev.idempotency.store.JdbcPositionStore;
 import dev.idempotency.store.PartitionPosition;
@@ -20,12 +19,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -34,9 +27,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.kafka.config.ConcurrentKafkaListenerContainerFactory;
-import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 
 /** What the delivery contract does not say of messages that are recognised by the offsets of their records. */
 class OffsetStrategyIT extends ListenersTest {
@@ -52,7 +42,7 @@ class OffsetStrategyIT extends ListenersTest {
 
     @Override
     Class<?>[] beans() {
-        return new Class<?>[] {SimpleMeterRegistry.class, Factories.class};
+        return new Class<?>[] {SimpleMeterRegistry.class};
     }
 
     @Test
@@ -133,47 +123,6 @@ class OffsetStrategyIT extends ListenersTest {
         assertThat(effects(Gaps.class)).containsExactly("a", "b", "c", "d");
     }
 
-    @Test
-    void aMessageThatIsGivenUpComesThroughWhenItIsSentAgain() {
-        assertDelivered("Poisoned", ":a :poison :c", "a c", "poison");
-        ConsumerRecord<String, String> letter =
-                TopicContents.of(topic(Poisoned.class) + "-dlt").get(0);
-        this.app.send(new ProducerRecord<>(topic(Poisoned.class), 0, letter.key(), "cured", letter.headers()));
-        deliver(Poisoned.class);
-        assertThat(effects(Poisoned.class)).containsExactly("a", "c", "cured");
-    }
-
-    @Test
-    void aPartitionThatIsTakenAwayInTheMidstOfATransactionIsWaitedForByItsNextOwner() throws Exception {
-        send(Slow.class, ":a", ":b", ":c");
-        Slow zombie = this.app.bean(Slow.class);
-        zombie.hold();
-        startContainers(Slow.class);
-        assertThat(zombie.isHeld()).isTrue();
-        String suffix = topic("");
-        try (TestApplication owner =
-                TestApplication.start(this.database, List.of("suffix=" + suffix), Shared.class, Slow.class)) {
-            owner.bean(KafkaListenerEndpointRegistry.class)
-                    .getListenerContainer(topic(Slow.class))
-                    .start();
-            await().until(() -> owner.jdbc()
-                            .queryForObject(
-                                    "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
-                                            + " and datname = current_database()",
-                                    Integer.class)
-                    > 0);
-            zombie.release();
-            owner.awaitCaughtUp(topic(Slow.class), topic(Slow.class));
-            assertThat(effects(Slow.class)).containsExactly("a", "b", "c");
-        }
-    }
-
-    @Test
-    void recordsThatAnInterceptorMakesOfOneAreAllProcessed() {
-        deliver(Split.class, ":a", ":b");
-        assertThat(effects(Split.class)).containsExactly("a", "a", "b", "b");
-    }
-
     @IdempotentListener(consumer = "forgotten", strategy = Strategy.OFFSET)
     static class Forgotten extends OfRecords {}
 
@@ -188,66 +137,4 @@ class OffsetStrategyIT extends ListenersTest {
 
     @IdempotentListener(strategy = Strategy.OFFSET)
     static class Gaps extends OfBatches {}
-
-    static class Poisoned extends Listener {
-
-        @OwnTopic
-        @IdempotentListener(strategy = Strategy.OFFSET)
-        void on(String payload) {
-            happen(payload);
-            if (payload.equals("poison")) {
-                throw new IllegalStateException(payload);
-            }
-        }
-    }
-
-    @Container(factory = "splitting")
-    @IdempotentListener(consumer = "split", strategy = Strategy.OFFSET)
-    static class Split extends OfBatches {}
-
-    static class Slow extends Listener {
-
-        private final CountDownLatch reached = new CountDownLatch(1);
-        private final CountDownLatch release = new CountDownLatch(1);
-        private volatile boolean hold;
-
-        void hold() {
-            this.hold = true;
-        }
-
-        boolean isHeld() throws InterruptedException {
-            return this.reached.await(30, TimeUnit.SECONDS);
-        }
-
-        void release() {
-            this.release.countDown();
-        }
-
-        @OwnTopic(properties = {"max.poll.interval.ms=1500", "heartbeat.interval.ms=200", "session.timeout.ms=6000"})
-        @IdempotentListener(consumer = "slow", strategy = Strategy.OFFSET)
-        void on(String payload) throws InterruptedException {
-            happen(payload);
-            if (this.hold) {
-                this.hold = false;
-                this.reached.countDown();
-                this.release.await(60, TimeUnit.SECONDS);
-            }
-        }
-    }
-
-    static class Factories {
-
-        @Bean
-        static ConcurrentKafkaListenerContainerFactory<Object, Object> splitting(
-                ConcurrentKafkaListenerContainerFactory<Object, Object> plain) {
-            plain.setBatchInterceptor((records, consumer) -> new ConsumerRecords<>(
-                    records.partitions().stream()
-                            .collect(Collectors.toMap(
-                                    partition -> partition, partition -> records.records(partition).stream()
-                                            .flatMap(record -> Stream.of(record, record))
-                                            .toList())),
-                    Map.of()));
-            return plain;
-        }
-    }
 }
