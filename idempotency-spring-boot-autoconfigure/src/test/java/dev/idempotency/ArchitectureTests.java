@@ -109,7 +109,7 @@ class ArchitectureTests {
             entry("autoconfigure", 1_550),
             entry("check", 1_700),
             entry("database", 2_250),
-            entry("definition", 2_200),
+            entry("definition", 2_150),
             entry("failure", 2_150),
             entry("inbox", 1_450),
             entry("job", 250),
