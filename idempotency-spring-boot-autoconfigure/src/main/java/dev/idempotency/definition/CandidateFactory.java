@@ -3,7 +3,6 @@ package dev.idempotency.definition;
 import dev.idempotency.MessageId;
 import dev.idempotency.RecordCoordinates;
 import dev.idempotency.Strategy;
-import dev.idempotency.Version;
 import dev.idempotency.database.VersionClaim;
 import dev.idempotency.key.MessageIdResolver;
 import dev.idempotency.key.MessageView;
@@ -43,8 +42,8 @@ public record CandidateFactory(
                 if (id == null) {
                     yield new Candidate(position, record, null, coordinates);
                 }
-                Version version = Objects.requireNonNull(this.versions).resolve(message);
-                VersionClaim claim = new VersionClaim(id, version, coordinates);
+                VersionClaim claim = new VersionClaim(
+                        id, Objects.requireNonNull(this.versions).resolve(message), coordinates);
                 yield new Candidate(position, record, claim.messageId(), coordinates, null, claim);
             }
             // A copy of a record, as in retry topics, is another one.
