@@ -44,7 +44,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** What README and docs say and can be held against the code. */
 class DocumentationTests {
 
-    private static final int README_LIMIT = 9_000;
+    private static final Map<String, Integer> LIMITS = Map.of("README.md", 9_000, "docs/strategies.md", 3_000);
 
     private static final Pattern CODE = Pattern.compile("(?ms)^```.*?^```");
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s]+)\\)");
@@ -74,9 +74,30 @@ class DocumentationTests {
     }
 
     @Test
-    void theReadmeIsShortEnoughToBeReadToItsEnd() {
-        assertThat(Documentation.read("README.md").getBytes(StandardCharsets.UTF_8).length)
-                .isLessThanOrEqualTo(README_LIMIT);
+    void pagesThatLeadToOthersAreShortEnoughToBeReadToTheirEnd() {
+        assertThat(LIMITS).allSatisfy((page, limit) -> assertThat(
+                        Documentation.read(page).getBytes(StandardCharsets.UTF_8).length)
+                .as(page)
+                .isLessThanOrEqualTo(limit));
+    }
+
+    @Test
+    void everyPageIsInTheOverview() {
+        assertThat(Documentation.pages().stream()
+                        .map(Documentation::nameOf)
+                        .filter(name -> name.startsWith("docs/") && !name.equals("docs/README.md"))
+                        .map(name -> "(" + name.substring("docs/".length()) + ")"))
+                .allSatisfy(link ->
+                        assertThat(Documentation.read("docs/README.md")).contains(link));
+    }
+
+    @Test
+    void everyPageThatSaysHowToDoSomethingHasCode() {
+        String overview = Documentation.read("docs/README.md");
+        String howTo = overview.substring(overview.indexOf("## How to"), overview.indexOf("## Reference"));
+        assertThat(LINK.matcher(howTo).results().map(match -> "docs/" + match.group(1)))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(page -> assertThat(Documentation.read(page)).contains("```"));
     }
 
     @Test
@@ -161,7 +182,7 @@ class DocumentationTests {
                 .map(name -> "`" + name.replace(".java", "") + "`")
                 .toList();
         assertThat(exceptions).hasSizeGreaterThan(20);
-        assertThat(Documentation.read("docs/troubleshooting.md")).contains(exceptions);
+        assertThat(Documentation.read("docs/exceptions.md")).contains(exceptions);
     }
 
     @Test
