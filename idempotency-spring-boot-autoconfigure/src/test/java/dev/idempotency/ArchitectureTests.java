@@ -108,7 +108,7 @@ class ArchitectureTests {
             entry("actuate", 1_350),
             entry("autoconfigure", 1_550),
             entry("check", 1_700),
-            entry("database", 2_450),
+            entry("database", 2_500),
             entry("definition", 2_200),
             entry("failure", 2_150),
             entry("inbox", 1_450),

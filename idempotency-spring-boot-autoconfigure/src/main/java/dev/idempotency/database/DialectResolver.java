@@ -35,7 +35,8 @@ public final class DialectResolver {
 
     static Dialect resolve(String product, DataSource dataSource) {
         return switch (product) {
-            case "PostgreSQL" -> postgres(new JdbcTemplate(dataSource).queryForObject("select version()", String.class));
+            case "PostgreSQL" ->
+                postgres(new JdbcTemplate(dataSource).queryForObject("select version()", String.class));
             case "H2" -> h2(dataSource);
             case "MariaDB", "MySQL" -> new MySqlDialect();
             default ->
@@ -49,8 +50,11 @@ public final class DialectResolver {
     /** Other engines give themselves the same name: only their version differs. */
     static Dialect postgres(@Nullable String version) {
         if (version == null || !POSTGRESQL.matcher(version).matches()) {
-            logger.warn("The database '{}' is not PostgreSQL itself, the only one of its kind that idempotency-spring-boot is"
-                    + " tested with. See {}scaling.md#other-engines", version, Check.DOCUMENTATION);
+            logger.warn(
+                    "The database '{}' is not PostgreSQL itself, the only one of its kind that idempotency-spring-boot is"
+                            + " tested with. See {}scaling.md#other-engines",
+                    version,
+                    Check.DOCUMENTATION);
         }
         return new PostgresDialect();
     }

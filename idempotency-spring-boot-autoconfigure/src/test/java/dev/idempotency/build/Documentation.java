@@ -22,7 +22,8 @@ public final class Documentation {
     public static List<Path> pages() {
         try (Stream<Path> root = Files.list(ROOT);
                 Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-            Stream<Path> modules = Stream.of("benchmarks/README.md", "chaos/README.md").map(ROOT::resolve);
+            Stream<Path> modules =
+                    Stream.of("benchmarks/README.md", "chaos/README.md").map(ROOT::resolve);
             return Stream.of(root, docs, modules)
                     .flatMap(files -> files)
                     .filter(file -> file.toString().endsWith(".md"))

@@ -78,8 +78,8 @@ class DocumentationTests {
                         .map(Documentation::nameOf)
                         .filter(name -> name.startsWith("docs/") && !name.equals("docs/README.md"))
                         .map(name -> "(" + name.substring("docs/".length()) + ")"))
-                .allSatisfy(link ->
-                        assertThat(Documentation.read("docs/README.md")).contains(link));
+                .allSatisfy(
+                        link -> assertThat(Documentation.read("docs/README.md")).contains(link));
     }
 
     @Test

@@ -13,10 +13,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class PostgresLookalikeTests {
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
             PostgreSQL 18.1 on x86_64-pc-linux-gnu, compiled by gcc 13.2.0, 64-bit | false
             PostgreSQL 17.2 (Debian 17.2-1.pgdg120+1) on aarch64-unknown-linux-gnu, compiled by gcc | false
             PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang | true

@@ -102,15 +102,16 @@ class TutorialIT {
             return shown.propertyNames().stream()
                     .allMatch(name -> now.has(name)
                             && (ANY.contains(name)
-                                    || (COUNTERS.contains(name) && shown.get(name).isNumber()
-                                            ? now.get(name).asDouble() - before.path(name).asDouble(0)
+                                    || (COUNTERS.contains(name)
+                                                    && shown.get(name).isNumber()
+                                            ? now.get(name).asDouble()
+                                                            - before.path(name).asDouble(0)
                                                     == shown.get(name).asDouble()
                                             : isShown(shown.get(name), before.path(name), now.get(name)))));
         }
         if (shown.isArray()) {
             return shown.valueStream()
-                    .allMatch(element ->
-                            now.valueStream().anyMatch(each -> isShown(element, before.path(0), each)));
+                    .allMatch(element -> now.valueStream().anyMatch(each -> isShown(element, before.path(0), each)));
         }
         return shown.equals(now);
     }
@@ -144,7 +145,8 @@ class TutorialIT {
             BigDecimal amount = payment.get("amount").asDecimal();
             await("five times the amount").atMost(PATIENCE).untilAsserted(() -> {
                 Books now = Books.read(this.jdbc);
-                assertThat(now.withAnnotation().subtract(books.withAnnotation())).isEqualByComparingTo(amount);
+                assertThat(now.withAnnotation().subtract(books.withAnnotation()))
+                        .isEqualByComparingTo(amount);
                 assertThat(now.without().subtract(books.without()))
                         .isEqualByComparingTo(amount.multiply(BigDecimal.valueOf(5)));
             });
