@@ -42,6 +42,7 @@ class DocumentationTests {
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
     private static final Pattern ANCHOR = Pattern.compile("<a id=\"([^\"]+)\"></a>");
     private static final Pattern JAVA = Pattern.compile("(?s)```java\\n(.*?)```");
+    private static final Pattern IMPORT = Pattern.compile("(?m)^import (dev\\.idempotency\\.[\\w.]+);$");
     private static final Pattern ELSEWHERE = Pattern.compile("@(EmbeddedKafka|ServiceConnection|Import\\(Servers)");
     private static final Pattern YAML = Pattern.compile("(?s)```yaml\\n(.*?)```");
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)`");
@@ -195,6 +196,19 @@ class DocumentationTests {
         assertThat(examples).hasSizeGreaterThan(20).allSatisfy(example -> assertThat(sources.contains(example))
                 .as(example)
                 .isTrue());
+    }
+
+    @Test
+    void everyImportOfAnExampleExists() {
+        List<String> imports = Documentation.pages().stream()
+                .flatMap(page -> IMPORT.matcher(Documentation.read(page)).results())
+                .map(match -> match.group(1).replace('.', '/') + ".java")
+                .distinct()
+                .toList();
+        assertThat(imports).hasSizeGreaterThan(10).allSatisfy(file -> assertThat(
+                        Stream.of("src/main/java", "../idempotency-spring-boot-test/src/main/java")
+                                .map(folder -> Path.of(folder, file)))
+                .anyMatch(Files::exists));
     }
 
     @Test
