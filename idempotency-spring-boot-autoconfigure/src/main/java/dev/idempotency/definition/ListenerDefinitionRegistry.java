@@ -133,7 +133,7 @@ public final class ListenerDefinitionRegistry implements ConsumerRegistry, Smart
     private void removeKafkaTransactions(AbstractMessageListenerContainer<?, ?> container) {
         if (ContainerFacts.removeKafkaTransactions(container) && !this.kafkaTransactionsRemoved.getAndSet(true)) {
             logger.warn("Kafka transactions are switched off for the containers of @IdempotentListener: the database's"
-                    + " commit decides, and the claim drops what is redelivered. Write what is to be sent to an outbox"
+                    + " commit decides, and the claim drops what is redelivered. Send records through an outbox"
                     + " table. See " + Check.DOCUMENTATION + "failures.md#kafka-transactions-on-the-container");
         }
     }
