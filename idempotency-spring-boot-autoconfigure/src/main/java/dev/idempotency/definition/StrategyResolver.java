@@ -236,7 +236,6 @@ final class StrategyResolver {
                         .formatted(manager.getClass().getSimpleName());
     }
 
-    /** The store as listeners' transactions use it. */
     ProcessedMessageStore store() {
         return this.store;
     }

@@ -278,7 +278,7 @@ class SchemaIT {
     @Test
     void anUnknownDatabaseIsRefusedByItsNameWithTheRemedy() {
         assertThatIllegalStateException()
-                .isThrownBy(() -> DialectResolver.resolve("Oracle"))
+                .isThrownBy(() -> DialectResolver.resolve("Oracle", this.jdbc.getDataSource()))
                 .withMessageContaining("'Oracle'")
                 .withMessageContaining("PostgreSQL")
                 .withMessageContaining(Dialect.class.getName());
