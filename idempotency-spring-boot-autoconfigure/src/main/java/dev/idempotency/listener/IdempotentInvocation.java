@@ -85,7 +85,9 @@ final class IdempotentInvocation implements TransactionSynchronization {
 
     private void reportFailure(Throwable failure) {
         if (isSingle()) {
-            this.reporter.failed(failure, (this.admission != null) ? this.admission.admitted() : List.of());
+            RecordCoordinates failed =
+                    RecordCoordinates.of(this.delivery.records().get(0));
+            this.reporter.failed(failed, failure, (this.admission != null) ? this.admission.admitted() : List.of());
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.idempotency.listener;
 
 import dev.idempotency.MessageConflictException;
+import dev.idempotency.RecordCoordinates;
 import dev.idempotency.definition.ConflictHandling;
 import dev.idempotency.definition.ListenerDefinition;
 import dev.idempotency.inbox.InboxRecorder;
@@ -71,8 +72,8 @@ final class OutcomeReporter {
 
     /** Reports that a message fails because it has the id of another one; returns what it fails with. */
     MessageConflictException refused(Candidate candidate, Conflict conflict) {
-        this.definition.observer().failed(1);
         MessageConflictException failure = this.definition.conflicts().failed(conflict);
+        this.definition.observer().failed(candidate.coordinates(), failure);
         keepConflicting(candidate, conflict, failure);
         return failure;
     }
@@ -85,8 +86,8 @@ final class OutcomeReporter {
     }
 
     /** Reports that a message was rolled back; the inbox records it only if the listener was called with it. */
-    void failed(Throwable failure, List<Candidate> called) {
-        this.definition.observer().failed(1);
+    void failed(RecordCoordinates coordinates, Throwable failure, List<Candidate> called) {
+        this.definition.observer().failed(coordinates, failure);
         tellInbox(called, (inbox, delivered) -> inbox.failed(delivered, failure));
     }
 

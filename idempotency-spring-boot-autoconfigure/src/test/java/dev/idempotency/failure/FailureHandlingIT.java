@@ -358,7 +358,7 @@ class FailureHandlingIT extends SharedApplicationTest {
     static class ThrowingObserver implements ConsumerObserver {
 
         @Override
-        public void failed(int messages) {
+        public void failed(RecordCoordinates coordinates, Throwable failure) {
             throw new IllegalStateException("by the observer");
         }
 
